@@ -1,0 +1,45 @@
+# make up and make test are the two commands; each installs what it needs first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PROJECTS := libs/chassis libs/contract services/authz services/extract services/gateway services/ingest services/search conformance cli
+STAMP := $(VENV)/.installed
+
+.PHONY: up test check setup proto lint bench lock clean
+
+up: setup            ## start memoria and its demo apps
+	@exec $(BIN)/memoria up $(ARGS)
+
+test: setup          ## every test, slow suites included
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: setup         ## the fast inner loop: everything that starts no process
+	@$(BIN)/python -m pytest -m "not fleet and not browser and not slow" $(ARGS)
+
+setup: $(STAMP)      ## create .venv and install into it
+
+$(STAMP): requirements/locked.txt requirements/uv.txt $(addsuffix /pyproject.toml,$(PROJECTS))
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memoria needs Python 3.11 or newer; this is %s" % sys.version.split()[0])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements/locked.txt
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation $(addprefix -e ,$(PROJECTS))
+	@touch $@
+
+proto: setup         ## lint the contract, check it against the committed image, generate
+	@tools/proto.sh write
+
+lint: setup          ## ruff, mypy, import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+	@$(BIN)/mypy $(MYPY)
+
+bench: setup         ## benchmarks, each beside a peer in the same run
+	@$(BIN)/python -m bench
+
+lock:                ## resolve the dependencies anew
+	@$(BIN)/python tools/lock.py
+
+clean:               ## remove what make made
+	rm -rf $(VENV) build

@@ -1,0 +1,159 @@
+from memoria.sibling.v1 import sibling_pb2 as _sibling_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Admission(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ADMISSION_UNSPECIFIED: _ClassVar[Admission]
+    ADMISSION_ADMITTED: _ClassVar[Admission]
+    ADMISSION_REFUSED: _ClassVar[Admission]
+
+class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DISPOSITION_UNSPECIFIED: _ClassVar[Disposition]
+    DISPOSITION_SPEAK: _ClassVar[Disposition]
+    DISPOSITION_OMIT: _ClassVar[Disposition]
+    DISPOSITION_WITHHOLD: _ClassVar[Disposition]
+
+class Cause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CAUSE_UNSPECIFIED: _ClassVar[Cause]
+    CAUSE_NO_ANSWER: _ClassVar[Cause]
+    CAUSE_STALE: _ClassVar[Cause]
+    CAUSE_AHEAD: _ClassVar[Cause]
+
+class WorkOrderKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    WORK_ORDER_KIND_UNSPECIFIED: _ClassVar[WorkOrderKind]
+    WORK_ORDER_KIND_REFETCH: _ClassVar[WorkOrderKind]
+    WORK_ORDER_KIND_REANNOUNCE: _ClassVar[WorkOrderKind]
+ADMISSION_UNSPECIFIED: Admission
+ADMISSION_ADMITTED: Admission
+ADMISSION_REFUSED: Admission
+DISPOSITION_UNSPECIFIED: Disposition
+DISPOSITION_SPEAK: Disposition
+DISPOSITION_OMIT: Disposition
+DISPOSITION_WITHHOLD: Disposition
+CAUSE_UNSPECIFIED: Cause
+CAUSE_NO_ANSWER: Cause
+CAUSE_STALE: Cause
+CAUSE_AHEAD: Cause
+WORK_ORDER_KIND_UNSPECIFIED: WorkOrderKind
+WORK_ORDER_KIND_REFETCH: WorkOrderKind
+WORK_ORDER_KIND_REANNOUNCE: WorkOrderKind
+
+class AdmitRequest(_message.Message):
+    __slots__ = ("address",)
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    address: str
+    def __init__(self, address: _Optional[str] = ...) -> None: ...
+
+class AdmitResponse(_message.Message):
+    __slots__ = ("admission", "owner", "subject")
+    ADMISSION_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    admission: Admission
+    owner: bool
+    subject: _sibling_pb2.Subject
+    def __init__(self, admission: _Optional[_Union[Admission, str]] = ..., owner: _Optional[bool] = ..., subject: _Optional[_Union[_sibling_pb2.Subject, _Mapping]] = ...) -> None: ...
+
+class SiblingClaim(_message.Message):
+    __slots__ = ("app", "item_id", "revision")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    ITEM_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    item_id: str
+    revision: str
+    def __init__(self, app: _Optional[str] = ..., item_id: _Optional[str] = ..., revision: _Optional[str] = ...) -> None: ...
+
+class OwnedClaim(_message.Message):
+    __slots__ = ("document_id", "present")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PRESENT_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    present: bool
+    def __init__(self, document_id: _Optional[str] = ..., present: _Optional[bool] = ...) -> None: ...
+
+class Claim(_message.Message):
+    __slots__ = ("sibling", "owned")
+    SIBLING_FIELD_NUMBER: _ClassVar[int]
+    OWNED_FIELD_NUMBER: _ClassVar[int]
+    sibling: SiblingClaim
+    owned: OwnedClaim
+    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedClaim, _Mapping]] = ...) -> None: ...
+
+class AuthorizeRequest(_message.Message):
+    __slots__ = ("subject", "claims")
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    subject: _sibling_pb2.Subject
+    claims: _containers.RepeatedCompositeFieldContainer[Claim]
+    def __init__(self, subject: _Optional[_Union[_sibling_pb2.Subject, _Mapping]] = ..., claims: _Optional[_Iterable[_Union[Claim, _Mapping]]] = ...) -> None: ...
+
+class Ruling(_message.Message):
+    __slots__ = ("disposition", "cause")
+    DISPOSITION_FIELD_NUMBER: _ClassVar[int]
+    CAUSE_FIELD_NUMBER: _ClassVar[int]
+    disposition: Disposition
+    cause: Cause
+    def __init__(self, disposition: _Optional[_Union[Disposition, str]] = ..., cause: _Optional[_Union[Cause, str]] = ...) -> None: ...
+
+class AuthorizeResponse(_message.Message):
+    __slots__ = ("rulings",)
+    RULINGS_FIELD_NUMBER: _ClassVar[int]
+    rulings: _containers.RepeatedCompositeFieldContainer[Ruling]
+    def __init__(self, rulings: _Optional[_Iterable[_Union[Ruling, _Mapping]]] = ...) -> None: ...
+
+class AggregateRequest(_message.Message):
+    __slots__ = ("app", "request")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    request: _sibling_pb2.AggregateRequest
+    def __init__(self, app: _Optional[str] = ..., request: _Optional[_Union[_sibling_pb2.AggregateRequest, _Mapping]] = ...) -> None: ...
+
+class AggregateResponse(_message.Message):
+    __slots__ = ("response",)
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    response: _sibling_pb2.AggregateResponse
+    def __init__(self, response: _Optional[_Union[_sibling_pb2.AggregateResponse, _Mapping]] = ...) -> None: ...
+
+class WorkOrder(_message.Message):
+    __slots__ = ("order_id", "kind", "app", "item_id")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    APP_FIELD_NUMBER: _ClassVar[int]
+    ITEM_ID_FIELD_NUMBER: _ClassVar[int]
+    order_id: str
+    kind: WorkOrderKind
+    app: str
+    item_id: str
+    def __init__(self, order_id: _Optional[str] = ..., kind: _Optional[_Union[WorkOrderKind, str]] = ..., app: _Optional[str] = ..., item_id: _Optional[str] = ...) -> None: ...
+
+class TakeWorkOrdersRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class TakeWorkOrdersResponse(_message.Message):
+    __slots__ = ("orders",)
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    orders: _containers.RepeatedCompositeFieldContainer[WorkOrder]
+    def __init__(self, orders: _Optional[_Iterable[_Union[WorkOrder, _Mapping]]] = ...) -> None: ...
+
+class CompleteWorkOrdersRequest(_message.Message):
+    __slots__ = ("order_ids",)
+    ORDER_IDS_FIELD_NUMBER: _ClassVar[int]
+    order_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, order_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CompleteWorkOrdersResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
