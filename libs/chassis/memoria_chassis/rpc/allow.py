@@ -1,0 +1,61 @@
+"""Who may call what: caller tokens and the per-RPC allow-list. What is not listed is denied."""
+
+import hashlib
+import hmac
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from google.protobuf.descriptor import ServiceDescriptor
+
+from memoria_chassis.errors import Kind, ServiceError
+
+TOKEN_KEY = "memoria-caller"  # noqa: S105 - the name of a metadata key
+"""The metadata key a caller token travels under."""
+
+
+def token_hash(token: str) -> str:
+    """What is configured of a caller token: its SHA-256, hex. A token is 256 random bits, so no slow hash is needed."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class Callers:
+    """Recognises callers by their tokens."""
+
+    def __init__(self, hashes: Mapping[str, str]) -> None:
+        self._hashes = dict(hashes)
+
+    def identify(self, token: str | None) -> str:
+        """The caller's name. Raises UNAUTHENTICATED."""
+        found = None
+        presented = token_hash(token or "")
+        for name, expected in self._hashes.items():
+            if hmac.compare_digest(presented, expected):
+                found = name  # no early exit: which caller it is must not show in the time taken
+        if found is None:
+            raise ServiceError(Kind.UNAUTHENTICATED, "the caller's token is missing or unknown")
+        return found
+
+
+class AllowList:
+    """For each RPC path, the callers that may use it."""
+
+    def __init__(self, rules: Mapping[str, Iterable[str]]) -> None:
+        self._rules = {path: frozenset(callers) for path, callers in rules.items()}
+
+    @classmethod
+    def load(cls, path: Path, services: Iterable[ServiceDescriptor]) -> "AllowList":
+        """Read an allow.toml: `[allow]` with `"package.Service/Method" = ["caller", …]`.
+
+        Refuses a file that names an RPC the server does not have: a typing error would otherwise deny silently.
+        """
+        rules = tomllib.loads(path.read_text()).get("allow", {})
+        known = {f"{service.full_name}/{method.name}" for service in services for method in service.methods}
+        if set(rules) - known:
+            raise ServiceError(Kind.INVALID, "the allow-list names an RPC this server does not have")
+        return cls({f"/{name}": callers for name, callers in rules.items()})
+
+    def check(self, path: str, caller: str) -> None:
+        """Return if `caller` may use `path`; raises REFUSED otherwise."""
+        if caller not in self._rules.get(path, frozenset()):
+            raise ServiceError(Kind.REFUSED, "this caller may not use this RPC")

@@ -1,0 +1,91 @@
+"""The gRPC server: who calls, may they, by when, and one place where errors become statuses."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+
+from memoria_chassis import log, metrics
+from memoria_chassis.activity import Activity
+from memoria_chassis.config import Settings
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc import deadline
+from memoria_chassis.rpc.allow import TOKEN_KEY, AllowList, Callers
+from memoria_chassis.rpc.client import MAX_MESSAGE, tls_files
+from memoria_chassis.rpc.status import OURS, code_of
+
+Behaviour = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+
+
+class Guard(grpc.aio.ServerInterceptor):
+    """Wraps every handler: identify the caller, check the allow-list, start the deadline, map errors, count."""
+
+    def __init__(self, callers: Callers, allow: AllowList, activity: Activity) -> None:
+        self._callers = callers
+        self._allow = allow
+        self._activity = activity
+
+    async def intercept_service(self, continuation: Any, details: grpc.HandlerCallDetails) -> Any:
+        """Replace the handler's behaviour with the guarded one. A streaming reply has no handler here: refused."""
+        handler = await continuation(details)
+        if handler is None:
+            return None
+        token = next((value for key, value in details.invocation_metadata if key == TOKEN_KEY), None)
+        if handler.unary_unary:
+            behaviour, make = handler.unary_unary, grpc.unary_unary_rpc_method_handler
+        elif handler.stream_unary:
+            behaviour, make = handler.stream_unary, grpc.stream_unary_rpc_method_handler
+        else:
+            return None
+        guarded = self._guard(behaviour, details.method, token)
+        return make(guarded, handler.request_deserializer, handler.response_serializer)
+
+    def _guard(self, behaviour: Behaviour, path: str, token: str | None) -> Behaviour:
+        method = path.rpartition("/")[2]
+
+        async def guarded(request: Any, context: grpc.aio.ServicerContext) -> Any:
+            began = time.perf_counter()
+            kind = "ok"
+            try:
+                with self._activity.request():
+                    self._allow.check(path, self._callers.identify(token))
+                    left = context.time_remaining()
+                    if left is None:
+                        raise ServiceError(Kind.INVALID, "a call needs a deadline")
+                    deadline.start(left)
+                    return await behaviour(request, context)
+            except ServiceError as error:
+                kind = error.kind.value
+                if error.kind is Kind.INTERNAL:
+                    log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)
+                await context.abort(code_of(error.kind), error.message, (OURS,))
+            except Exception as error:
+                kind = Kind.INTERNAL.value
+                log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)
+                await context.abort(grpc.StatusCode.INTERNAL, "an internal error; the log has its trace", (OURS,))
+            finally:
+                metrics.observe_rpc(method, kind, time.perf_counter() - began)
+
+        return guarded
+
+
+def make_server(settings: Settings, allow: AllowList, activity: Activity) -> grpc.aio.Server:
+    """A server that guards everything added to it."""
+    options = [
+        ("grpc.max_receive_message_length", MAX_MESSAGE),
+        ("grpc.max_send_message_length", MAX_MESSAGE),
+        ("grpc.so_reuseport", 0),
+    ]
+    return grpc.aio.server(interceptors=[Guard(Callers(settings.rpc.callers), allow, activity)], options=options)
+
+
+def bind(server: grpc.aio.Server, settings: Settings, service: str) -> None:
+    """Listen where the settings say. TCP takes mutual TLS or nothing."""
+    address = settings.address_of(service)
+    if address.startswith("unix:"):
+        server.add_insecure_port(address)
+        return
+    cert, key, ca = tls_files(settings)
+    credentials = grpc.ssl_server_credentials([(key, cert)], root_certificates=ca, require_client_auth=True)
+    server.add_secure_port(address, credentials)
