@@ -1,0 +1,1 @@
+"""How words are found: one analyser, and the segment readers that a query goes to."""

@@ -1,0 +1,154 @@
+"""The one analyser: what a document is indexed under and what a query asks for come from the same lines.
+
+Two kinds of term. A *body* term ranks: a stem, a part, a pair of characters. An *exact* term is a form as it was
+written, folded: it decides between those that share stems or parts, and it is all there is for a query of stop words.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import Stemmer
+
+from memoria_search.index.fold import fold
+from memoria_search.index.literals import SURFACE, is_plain, take_apart
+from memoria_search.index.scripts import RUN, pairs, singles
+from memoria_search.index.stopwords import STOP_WORDS
+
+ANALYSER_VERSION = 1
+"""Moves with every change of what the same text is analysed into; an index of another version is not read."""
+
+_CACHE_LIMIT = 100_000  # surface forms, about 40 MB; a corpus of 90,000 chunks has fewer distinct ones
+_CACHED_LENGTH = 48  # longer surface forms hardly come twice
+
+
+class Kind(Enum):
+    """What a term is for."""
+
+    BODY = "body"
+    EXACT = "exact"
+    LITERAL = "literal"  # an exact form that is an identifier: it weighs more than a word's
+    SINGLE = "single"  # one character out of a longer run: indexed, but asked for only on its own
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A term and the characters of the text that it stands for."""
+
+    start: int
+    end: int
+    term: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A text as it is indexed: terms in reading order, repeats kept."""
+
+    body: list[str]
+    exact: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """A query as it is asked: distinct terms in reading order."""
+
+    body: tuple[str, ...]
+    exact: tuple[str, ...]
+    literal: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to look for: only white space and punctuation."""
+        return not (self.body or self.exact or self.literal)
+
+
+class Analyser:
+    """Analyses texts. Holds words of the corpus in its cache, so it lives and dies with the index handle (TRU-04)."""
+
+    def __init__(self) -> None:
+        self._stemmer = Stemmer.Stemmer("english")
+        self._cache: dict[str, tuple[Token, ...]] = {}
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        """Every term of `text` with offsets in characters of `text` itself. Takes any string: NULs separate (F19)."""
+        for match in SURFACE.finditer(text):
+            at = match.start()
+            for token in self.surface(match.group()):
+                yield Token(at + token.start, at + token.end, token.term, token.kind)
+
+    def terms(self, text: str) -> Terms:
+        """The terms to index `text` under."""
+        body: list[str] = []
+        exact: list[str] = []
+        for surface in SURFACE.findall(text):
+            for token in self.surface(surface):
+                (exact if token.kind in (Kind.EXACT, Kind.LITERAL) else body).append(token.term)
+        return Terms(body, exact)
+
+    def query(self, text: str) -> QueryTerms:
+        """What a person's words ask for. Stop words are asked for only where there is nothing else."""
+        found: dict[Kind, dict[str, None]] = {kind: {} for kind in Kind}
+        for token in self.tokens(text):
+            found[token.kind][token.term] = None
+        body, literal = tuple(found[Kind.BODY]), tuple(found[Kind.LITERAL])
+        exact = tuple(term for term in found[Kind.EXACT] if not (body or literal) or term not in STOP_WORDS)
+        return QueryTerms(body, exact, literal)
+
+    def surface(self, surface: str) -> tuple[Token, ...]:
+        """The tokens of one surface form, offsets from its start."""
+        known = self._cache.get(surface)
+        if known is not None:
+            return known
+        made = tuple(self._analyse(surface))
+        if len(surface) <= _CACHED_LENGTH:
+            if len(self._cache) >= _CACHE_LIMIT:
+                self._cache.clear()
+            self._cache[surface] = made
+        return made
+
+    def _analyse(self, surface: str) -> Iterator[Token]:
+        if surface.isascii() or not RUN.search(surface):
+            yield from self._words(surface)
+            return
+        at = 0
+        for run in RUN.finditer(surface):
+            yield from _shift(self._spaced(surface[at : run.start()]), at)
+            for start, end, term in pairs(run.group()):
+                yield Token(run.start() + start, run.start() + end, term, Kind.BODY)
+            for start, end, term in singles(run.group()):
+                yield Token(run.start() + start, run.start() + end, term, Kind.SINGLE)
+            at = run.end()
+        yield from _shift(self._spaced(surface[at:]), at)
+
+    def _spaced(self, text: str) -> Iterator[Token]:
+        """What stands between runs of characters without spaces."""
+        for match in SURFACE.finditer(text):
+            yield from _shift(self._words(match.group()), match.start())
+
+    def _words(self, surface: str) -> Iterator[Token]:
+        size = len(surface)
+        if is_plain(surface):
+            if word := fold(surface):
+                yield Token(0, size, word, Kind.EXACT)
+                yield from self._stem(0, size, word)
+            return
+        literal = take_apart(surface)
+        for whole in literal.wholes:
+            if whole:
+                yield Token(0, size, whole, Kind.EXACT if literal.word else Kind.LITERAL)
+        if literal.word and STOP_WORDS.intersection(literal.wholes):
+            return
+        for piece in literal.pieces:
+            yield from self._stem(piece.start, piece.end, piece.text)
+        for joined in literal.joined:
+            yield from self._stem(0, size, joined)
+
+    def _stem(self, start: int, end: int, word: str) -> Iterator[Token]:
+        if word and word not in STOP_WORDS:
+            yield Token(start, end, self._stemmer.stemWord(word) or word, Kind.BODY)
+
+
+def _shift(tokens: Iterator[Token], by: int) -> Iterator[Token]:
+    for token in tokens:
+        yield Token(token.start + by, token.end + by, token.term, token.kind)

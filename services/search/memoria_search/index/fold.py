@@ -1,0 +1,46 @@
+"""Folding: the form in which two spellings of one word are the same word.
+
+NFKC, then case folding, then the accents of Latin, Greek and Cyrillic go. Marks that carry meaning in other scripts
+stay: without its vowel signs a Thai or Devanagari word is another word.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+MAX_TERM = 64
+"""Characters of a term that are kept. A longer one is a blob or a hash; both sides cut it alike, so it is found."""
+
+_ACCENTS = re.compile(r"[\u0300-\u036f\u1dc4-\u1dff]+")
+_DROPPED = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\s]+")
+_DASHES = re.compile(r"[\u2010-\u2013\u2212\ufe63\uff0d]")
+_QUOTES = re.compile(r"[\u2018\u2019\u02bc\uff07\u00b4`]")
+
+# Letters that have no decomposition and that people type without their stroke.
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
+
+
+def fold(text: str) -> str:
+    """The match form of one token; at most MAX_TERM characters, never with white space inside."""
+    if text.isascii():
+        return text.lower()[:MAX_TERM]
+    text = _QUOTES.sub("'", _DASHES.sub("-", unicodedata.normalize("NFKC", text)))
+    text = unicodedata.normalize("NFKC", _DROPPED.sub("", text)).casefold()
+    text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
+    return _DROPPED.sub("", text).translate(_STROKES)[:MAX_TERM]
+
+
+def _mark_ranges() -> Iterator[str]:
+    """The combining marks of the basic plane as ranges for a character class; Python's `\\w` leaves them out."""
+    start = None
+    for code in range(0x300, 0x10000):
+        is_mark = unicodedata.category(chr(code)) in ("Mn", "Mc")
+        if is_mark and start is None:
+            start = code
+        elif not is_mark and start is not None:
+            yield f"\\u{start:04x}-\\u{code - 1:04x}"
+            start = None
+
+
+MARKS = "".join(_mark_ranges())
+"""For use inside a regular expression's character class."""

@@ -1,0 +1,54 @@
+"""Scripts written without spaces, found by overlapping pairs of characters (F21).
+
+A dictionary would cut words, and would cut a query differently from the sentence it stands in. Pairs need no dictionary
+and find every run that was written; a single character is found because single characters are terms too.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+
+from memoria_search.index.fold import MARKS, fold
+
+_SPACELESS = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b"  # iteration marks and numerals that stand inside words
+    "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana, half-width forms included
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\U00020000-\U000323af"
+)
+
+RUN = re.compile(f"[{_SPACELESS}][{_SPACELESS}{MARKS}]*")
+"""A run of characters of such scripts."""
+
+
+def _units(run: str) -> list[tuple[int, int, str]]:
+    """The run's characters with their marks: (start, end, folded)."""
+    units: list[tuple[int, int, str]] = []
+    for at, char in enumerate(run):
+        joins = unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f"  # half-width voicing marks are letters
+        if joins and units:
+            start, _, _ = units[-1]
+            units[-1] = (start, at + 1, fold(run[start : at + 1]))
+        else:
+            units.append((at, at + 1, fold(char)))
+    return [unit for unit in units if unit[2]]
+
+
+def pairs(run: str) -> Iterator[tuple[int, int, str]]:
+    """Overlapping pairs of one run: (start, end, term). A run of one character yields itself."""
+    units = _units(run)
+    if len(units) == 1:
+        yield units[0]
+    for (start, _, left), (_, end, right) in pairwise(units):
+        yield start, end, left + right
+
+
+def singles(run: str) -> Iterator[tuple[int, int, str]]:
+    """The characters of a run of two or more, so that a query of one character finds them: (start, end, term)."""
+    units = _units(run)
+    if len(units) > 1:
+        yield from units

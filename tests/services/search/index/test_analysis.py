@@ -1,0 +1,154 @@
+"""The analyser: one for index and query, with offsets into the text as it was written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoria_search.index.analysis import Analyser, Kind, QueryTerms
+from memoria_search.index.fold import MAX_TERM, fold
+
+
+@pytest.fixture(scope="module")
+def analyser() -> Analyser:
+    """One analyser for the module, as the index has."""
+    return Analyser()
+
+
+@pytest.mark.parametrize("text", ["", " \t\n", "…?!", "\x00\x00", "\ud800", "--- ___ ...", "\u00a0\u200b"])
+def test_a_text_without_words_asks_for_nothing(analyser: Analyser, text: str) -> None:
+    """White space, punctuation, NULs and lone surrogates are no terms, and no error (F19)."""
+    assert analyser.query(text).empty
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("abc\x00def", [(0, 3), (4, 7)]),
+        ("\ud800 word", [(2, 6)]),
+        ("wo\ud800rd", [(0, 2), (3, 5)]),
+        ("cafe\u0301 ole", [(0, 5), (6, 9)]),
+        ("ﬁne day", [(0, 3), (4, 7)]),
+        ("price\u00a0list", [(0, 5), (6, 10)]),
+        ("Ann’s own", [(0, 5)]),
+        ("so\u00adft", [(0, 5)]),
+    ],
+)
+def test_offsets_point_at_the_text_as_written(analyser: Analyser, text: str, spans: list[tuple[int, int]]) -> None:
+    """Folding shortens and lengthens words; offsets stay those of the document's own characters (F19)."""
+    body = [token for token in analyser.tokens(text) if token.kind is Kind.BODY]
+    assert [(token.start, token.end) for token in body] == spans
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Budget", "budgets"),
+        ("café", "CAFE"),
+        ("café", "cafe\u0301"),
+        ("Straße", "STRASSE"),
+        ("ﬁne", "fine"),
+        ("Ann’s", "Ann's"),
+        ("Ann's", "Ann"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("Smørrebrød", "smorrebrod"),
+        ("ＢＵＤＧＥＴ", "budget"),
+        ("ｶﾞｽ", "ガス"),
+        ("e-mail", "email"),
+        ("e\u2011mail", "e-mail"),
+        ("U.S.A.", "USA"),
+        ("1,250.00", "1250"),
+        ("_launch_", "launch"),
+        ("v4.6.1", "4.6.1"),
+        ("MX-2041-B", "mx2041b"),
+        ("ann@example.com", "example"),
+        ("#launch", "launch"),
+    ],
+)
+def test_two_spellings_share_a_term(analyser: Analyser, one: str, other: str) -> None:
+    """Spellings that a person would call the same meet in at least one ranking term."""
+    assert set(analyser.query(one).body) & set(analyser.query(other).body)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("at 10.100.200.101.", "10.100.200.101"),
+        ("(v4.6.1)", "v4.6.1"),
+        ("section 4.2.1:", "4.2.1"),
+        ("in C++, mostly", "c++"),
+        ("in C#.", "c#"),
+        ("on .NET", ".net"),
+        ("our R&D, then", "r&d"),
+        ("a_b = 1", "a_b"),
+        ("see #launch!", "#launch"),
+        ("ask @ops.", "@ops"),
+        ("mail ann.b+x@Example.com.", "ann.b+x@example.com"),
+        ("part MX-2041-B", "mx-2041-b"),
+        ("budget_2026.xlsx", "budget_2026.xlsx"),
+    ],
+)
+def test_an_identifier_is_kept_whole(analyser: Analyser, text: str, whole: str) -> None:
+    """Dotted literals and symbols survive, without the sentence's punctuation (F23, F25)."""
+    assert whole in analyser.query(text).literal
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("今日は成語しりとりをした", "しりとり"),
+        ("我們昨天在臺北開會討論預算", "預算"),
+        ("ประชุมงบประมาณประจำปี", "งบประมาณ"),
+        ("ABC株式会社の契約", "株式会社"),
+        ("語", "語"),
+    ],
+)
+def test_a_script_without_spaces_is_found_by_its_words(analyser: Analyser, text: str, query: str) -> None:
+    """Every term that the query asks for is indexed for the sentence it stands in (F21)."""
+    asked = set(analyser.query(query).body)
+    assert asked
+    assert asked <= set(analyser.terms(text).body)
+
+
+def test_one_character_is_found_inside_a_run(analyser: Analyser) -> None:
+    """A query of one Han character asks for that character, which long runs are indexed under too (F21)."""
+    assert analyser.query("語").body == ("語",)
+    assert "語" in analyser.terms("成語しりとり").body
+
+
+def test_stop_words_are_asked_for_only_alone(analyser: Analyser) -> None:
+    """A query of nothing but stop words still asks for something; beside a real word they are left out."""
+    assert analyser.query("the who") == QueryTerms((), ("the", "who"), ())
+    assert analyser.query("the budget").exact == ("budget",)
+
+
+def test_a_giant_word_is_cut_alike_on_both_sides(analyser: Analyser) -> None:
+    """A blob of 100,000 letters is one short term, and the same one when asked for."""
+    blob = "q" * 100_000
+    assert len(analyser.terms(blob).exact[0]) == MAX_TERM
+    assert set(analyser.query(blob).exact) <= set(analyser.terms(blob).exact)
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_gives_terms_without_white_space_inside_its_bounds(text: str) -> None:
+    """Whatever Unicode holds: offsets inside the text, terms not empty, short, and free of the index's separator."""
+    for token in Analyser().tokens(text):
+        assert 0 <= token.start < token.end <= len(text)
+        assert token.term
+        assert len(token.term) <= MAX_TERM * 2
+        assert not any(char.isspace() for char in token.term)
+        token.term.encode()  # the engine takes UTF-8: no lone surrogate may be left in a term
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_every_text_finds_itself(text: str) -> None:
+    """What a text asks for as a query is among what it is indexed under: index and query cannot drift apart."""
+    analyser = Analyser()
+    asked, indexed = analyser.query(text), analyser.terms(text)
+    assert set(asked.body) <= set(indexed.body)
+    assert {*asked.exact, *asked.literal} <= set(indexed.exact)
+
+
+@given(st.text())
+def test_folding_is_idempotent_on_ascii_words_and_never_long(text: str) -> None:
+    """A folded term is at most MAX_TERM characters."""
+    assert len(fold(text)) <= MAX_TERM
