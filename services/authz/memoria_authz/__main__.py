@@ -1,0 +1,54 @@
+"""Start authz."""
+
+from typing import Any
+
+from memoria.gate.v1 import gate_pb2, gate_pb2_grpc
+from memoria_authz.admission import LoneAdmission
+from memoria_authz.ask.bench import Bench
+from memoria_authz.ask.sibling_client import SiblingAsker
+from memoria_authz.orders import MIGRATIONS, WorkOrders
+from memoria_authz.server import GateServer
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.process import Process, run_service
+from memoria_chassis.sqlite import Database
+from memoria_contract.connect_client import ConnectClient
+
+SERVICE = gate_pb2.DESCRIPTOR.services_by_name["GateService"]
+
+
+async def build(process: Process) -> None:
+    """Config, dependencies, server."""
+    settings = process.settings
+    if settings.home is not None:
+        raise ServiceError(
+            Kind.PRECONDITION,
+            "a home is configured, and this build admits by the owners list only: the suite shape is not built yet",
+        )
+    admission = LoneAdmission(settings.team.owners)
+    database = Database.open(process.database_path(), MIGRATIONS)
+    process.on_close(database.close)
+    orders = WorkOrders(database, process.key())
+    askers: dict[str, SiblingAsker] = {}
+    for sibling in settings.sibling:
+        client = ConnectClient(
+            sibling.url,
+            sibling.secret("ask_token"),
+            team=settings.team.label,
+            zone=settings.team.zone,
+            app=sibling.app,
+        )
+        askers[sibling.app] = SiblingAsker(sibling.app, client)
+        process.on_close(client.close)
+    server = process.serve_grpc("memoria_authz", [SERVICE])
+    gate_pb2_grpc.add_GateServiceServicer_to_server(
+        GateServer(admission, Bench(admission, askers, orders), orders), server
+    )
+
+    async def status() -> dict[str, Any]:
+        return {"siblings": len(askers), "owners": len(settings.team.owners), "open_orders": await orders.count()}
+
+    process.report(status)
+
+
+if __name__ == "__main__":
+    run_service("authz", build)

@@ -1,0 +1,100 @@
+"""The bench of arbiters: takes claims, asks every owner at once, returns one ruling a claim, in order."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Protocol, assert_never
+
+from memoria_authz.admission import LoneAdmission
+from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
+from memoria_authz.orders import WorkOrders
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract.types import Pair, Subject, Verdict
+
+MAX_CLAIMS = 1024
+"""The bound on paging (AMD-05) is also the most that one request rules on."""
+
+
+class Asker(Protocol):
+    """Something that answers for one sibling. Total: one verdict a pair, and no exception."""
+
+    async def ask(self, subject: Subject, pairs: Sequence[Pair]) -> dict[Pair, Verdict]:
+        """A verdict for every pair."""
+        ...
+
+
+class Bench:
+    """Rules on claims for one person at a time. Holds who to ask, never what they said."""
+
+    def __init__(self, admission: LoneAdmission, askers: Mapping[str, Asker], orders: WorkOrders) -> None:
+        self._admission = admission
+        self._askers = dict(askers)
+        self._orders = orders
+
+    async def rule(self, subject: Subject, claims: Sequence[Claim]) -> list[Ruling]:
+        """One ruling a claim, in order.
+
+        1. The asker has standing, or nothing is ruled at all (raises REFUSED).
+        2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time.
+        3. Every claim is ruled from its own owner's answer.
+        4. What STALE and AHEAD call for is written down before the answer leaves.
+        """
+        if len(claims) > MAX_CLAIMS:
+            raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} claims in one request")
+        self._admission.standing_of(subject)  # 1
+        wanted: dict[str, dict[Pair, None]] = {}
+        for claim in claims:  # 2
+            if isinstance(claim, SiblingClaim):
+                wanted.setdefault(claim.app, {})[claim.pair] = None
+        apps = list(wanted)
+        answers = await asyncio.gather(*(self._ask(app, subject, list(wanted[app])) for app in apps))
+        said = dict(zip(apps, answers, strict=True))
+        rulings = [self._rule_one(claim, said) for claim in claims]  # 3
+        await self._orders.record(  # 4
+            refetch={
+                (claim.app, claim.pair.item_id)
+                for claim, ruling in zip(claims, rulings, strict=True)
+                if ruling is Ruling.WITHHOLD_STALE and isinstance(claim, SiblingClaim)
+            },
+            reannounce={
+                claim.app
+                for claim, ruling in zip(claims, rulings, strict=True)
+                if ruling is Ruling.WITHHOLD_AHEAD and isinstance(claim, SiblingClaim)
+            },
+        )
+        return rulings
+
+    async def _ask(self, app: str, subject: Subject, pairs: list[Pair]) -> dict[Pair, Verdict]:
+        asker = self._askers.get(app)
+        if asker is None:  # content of an app that is not configured any more: nobody can answer for it
+            return dict.fromkeys(pairs, Verdict.UNKNOWN)
+        return await asker.ask(subject, pairs)
+
+    @staticmethod
+    def _rule_one(claim: Claim, said: Mapping[str, Mapping[Pair, Verdict]]) -> Ruling:
+        match claim:
+            case SiblingClaim(app, pair):
+                return ruling_for(said[app].get(pair, Verdict.UNKNOWN))
+            case OwnedClaim(_, present):
+                # The first fact, admission, was established in step 1; a deleted document is like one never written.
+                return Ruling.SPEAK if present else Ruling.OMIT
+            case OwnerlessClaim():
+                return Ruling.WITHHOLD_NO_ANSWER
+            case _:
+                assert_never(claim)
+
+
+def ruling_for(verdict: Verdict) -> Ruling:
+    """The table of chapter 3 (AUT-01)."""
+    match verdict:
+        case Verdict.VISIBLE:
+            return Ruling.SPEAK
+        case Verdict.NOT_VISIBLE:
+            return Ruling.OMIT
+        case Verdict.STALE:
+            return Ruling.WITHHOLD_STALE
+        case Verdict.AHEAD:
+            return Ruling.WITHHOLD_AHEAD
+        case Verdict.UNKNOWN:
+            return Ruling.WITHHOLD_NO_ANSWER
+        case _:
+            assert_never(verdict)

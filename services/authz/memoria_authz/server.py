@@ -1,0 +1,56 @@
+"""GateService: admission, rulings, work orders."""
+
+import grpc
+
+from memoria.gate.v1 import gate_pb2 as pb
+from memoria.gate.v1 import gate_pb2_grpc
+from memoria_authz.admission import LoneAdmission, NotAdmitted
+from memoria_authz.ask.bench import Bench
+from memoria_authz.orders import WorkOrders
+from memoria_authz.wire import claims_from, order_to, ruling_to
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract.wire import subject_from_wire, subject_to_wire
+
+
+class GateServer(gate_pb2_grpc.GateServiceServicer):
+    """The gate's five calls over one bench."""
+
+    def __init__(self, admission: LoneAdmission, bench: Bench, orders: WorkOrders) -> None:
+        self._admission = admission
+        self._bench = bench
+        self._orders = orders
+
+    async def Admit(self, request: pb.AdmitRequest, context: grpc.aio.ServicerContext) -> pb.AdmitResponse:
+        """Whether an address has standing. A refusal is an answer here, not an error."""
+        try:
+            standing = self._admission.standing(request.address)
+        except NotAdmitted:
+            return pb.AdmitResponse(admission=pb.ADMISSION_REFUSED)
+        return pb.AdmitResponse(
+            admission=pb.ADMISSION_ADMITTED, owner=standing.owner, subject=subject_to_wire(standing.subject)
+        )
+
+    async def Authorize(self, request: pb.AuthorizeRequest, context: grpc.aio.ServicerContext) -> pb.AuthorizeResponse:
+        """One ruling a claim, in order."""
+        subject = subject_from_wire(request.subject)
+        if subject is None:
+            raise ServiceError(Kind.INVALID, "a ruling needs a subject with a kind and a value")
+        rulings = await self._bench.rule(subject, claims_from(request.claims))
+        return pb.AuthorizeResponse(rulings=[ruling_to(ruling) for ruling in rulings])
+
+    async def Aggregate(self, request: pb.AggregateRequest, context: grpc.aio.ServicerContext) -> pb.AggregateResponse:
+        """Refused: the numeric route is not built yet."""
+        raise ServiceError(Kind.UNIMPLEMENTED, "aggregates are not served yet: this build answers no numeric question")
+
+    async def TakeWorkOrders(
+        self, request: pb.TakeWorkOrdersRequest, context: grpc.aio.ServicerContext
+    ) -> pb.TakeWorkOrdersResponse:
+        """The open orders, oldest first."""
+        return pb.TakeWorkOrdersResponse(orders=[order_to(order) for order in await self._orders.open()])
+
+    async def CompleteWorkOrders(
+        self, request: pb.CompleteWorkOrdersRequest, context: grpc.aio.ServicerContext
+    ) -> pb.CompleteWorkOrdersResponse:
+        """Forget orders that were carried out."""
+        await self._orders.complete(request.order_ids)
+        return pb.CompleteWorkOrdersResponse()

@@ -1,0 +1,52 @@
+"""Wire messages to plain types and back."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from memoria.gate.v1 import gate_pb2 as pb
+from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
+from memoria_authz.orders import Order, OrderKind
+from memoria_contract.types import ItemId, Pair, Revision
+
+_ORDER_KINDS = {
+    OrderKind.REFETCH: pb.WORK_ORDER_KIND_REFETCH,
+    OrderKind.REANNOUNCE: pb.WORK_ORDER_KIND_REANNOUNCE,
+}
+
+
+def claims_from(messages: Iterable[pb.Claim]) -> list[Claim]:
+    """One claim a message, in order; a message without an owner stays one, and is withheld."""
+    return [_claim(message) for message in messages]
+
+
+def _claim(message: pb.Claim) -> Claim:
+    match message.WhichOneof("owner"):
+        case "sibling":
+            sibling = message.sibling
+            return SiblingClaim(sibling.app, Pair(ItemId(sibling.item_id), Revision(sibling.revision)))
+        case "owned":
+            return OwnedClaim(message.owned.document_id, message.owned.present)
+        case _:
+            return OwnerlessClaim()
+
+
+def ruling_to(ruling: Ruling) -> pb.Ruling:
+    """A ruling as a message."""
+    match ruling:
+        case Ruling.SPEAK:
+            return pb.Ruling(disposition=pb.DISPOSITION_SPEAK)
+        case Ruling.OMIT:
+            return pb.Ruling(disposition=pb.DISPOSITION_OMIT)
+        case Ruling.WITHHOLD_NO_ANSWER:
+            return pb.Ruling(disposition=pb.DISPOSITION_WITHHOLD, cause=pb.CAUSE_NO_ANSWER)
+        case Ruling.WITHHOLD_STALE:
+            return pb.Ruling(disposition=pb.DISPOSITION_WITHHOLD, cause=pb.CAUSE_STALE)
+        case Ruling.WITHHOLD_AHEAD:
+            return pb.Ruling(disposition=pb.DISPOSITION_WITHHOLD, cause=pb.CAUSE_AHEAD)
+        case _:
+            assert_never(ruling)
+
+
+def order_to(order: Order) -> pb.WorkOrder:
+    """An order as a message."""
+    return pb.WorkOrder(order_id=order.order_id, kind=_ORDER_KINDS[order.kind], app=order.app, item_id=order.item_id)
