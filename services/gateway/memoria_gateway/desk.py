@@ -1,0 +1,77 @@
+"""What the pages and the API share: the doors, the peers, and the jobs that run behind a reply."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoria_chassis import log
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.door import Door
+from memoria_gateway.limits import SignInLimits
+from memoria_gateway.mail import Mailer
+from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
+from memoria_gateway.render import Renderer
+from memoria_gateway.store import Store
+from memoria_gateway.views import Page, Person
+
+PAGE_SIZE = 50
+MAX_QUERY = 1024  # bytes (SRF-02)
+
+
+@dataclass
+class Desk:
+    """The dependencies of every handler."""
+
+    store: Store
+    door: Door
+    gate: GateClient
+    index: IndexClient
+    intake: IntakeClient
+    extract: ExtractClient
+    mailer: Mailer
+    limits: SignInLimits
+    renderer: Renderer
+    origin: str
+    jobs: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def behind(self, job: Coroutine[Any, Any, Any]) -> None:
+        """Run `job` behind the reply. Its failure is logged by kind and changes nothing the reader sees."""
+
+        async def run() -> None:
+            try:
+                await job
+            except ServiceError as error:
+                log.get_logger().warning("a job behind a reply failed", kind=error.kind.value)
+            except Exception as error:
+                log.get_logger().error("a job behind a reply failed", exc_info=error)
+
+        task = asyncio.get_running_loop().create_task(run())
+        self.jobs.add(task)
+        task.add_done_callback(self.jobs.discard)
+
+    async def settle(self) -> None:
+        """Let the jobs end, for a moment."""
+        if self.jobs:
+            await asyncio.wait(self.jobs, timeout=5)
+
+    async def search(self, person: Person, query: str, page: int, page_size: int = PAGE_SIZE) -> Page:
+        """One search: the pull starts alongside it (ING-04) and is nudged again when a ruling left orders."""
+        if len(query.encode(errors="replace")) > MAX_QUERY:
+            raise ServiceError(Kind.INVALID, f"A query may have {MAX_QUERY} bytes.")
+        if not query.strip():
+            return Page((), (), False, False)
+        self.behind(self.intake.nudge())
+        found = await self.index.search(person.subject, query, page, page_size)
+        if any(notice.kind in {"stale", "reconciling"} for notice in found.notices):
+            self.behind(self.intake.nudge())
+        return found
+
+
+def page_number(text: str | None) -> int:
+    """A page number from 1 to 1,024. Raises INVALID."""
+    if text is None or text == "":
+        return 1
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:5]) <= 1024):
+        raise ServiceError(Kind.INVALID, "A page is a number from 1 to 1024.")
+    return int(text)

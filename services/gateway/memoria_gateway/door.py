@@ -1,0 +1,104 @@
+"""Who is at the door: cookie or token to address, address to standing, asked of authz every time (AUT-19, AUT-26)."""
+
+import secrets
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.csrf import Csrf
+from memoria_gateway.peers_client import GateClient
+from memoria_gateway.store import TOKEN_PREFIX, Store, session_lifetime
+from memoria_gateway.views import Person
+
+
+class SignInNeeded(ServiceError):
+    """No session: a page sends the browser to sign in."""
+
+    def __init__(self) -> None:
+        super().__init__(Kind.UNAUTHENTICATED, "Sign in first.")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A browser at the door: its cookie, the token its forms must carry, and who it is, if anyone."""
+
+    cookie: str = field(repr=False)
+    csrf: str = field(repr=False)
+    person: Person | None
+    fresh: bool = False
+
+
+class Door:
+    """Cookies in and out. On https the names carry `__Host-`, which ties them to this origin and to Secure."""
+
+    def __init__(self, store: Store, gate: GateClient, csrf: Csrf, *, https: bool) -> None:
+        self._store = store
+        self._gate = gate
+        self._csrf = csrf
+        self._https = https
+        prefix = "__Host-" if https else ""
+        self.session_cookie = f"{prefix}memoria_session"
+        self.visitor_cookie = f"{prefix}memoria_visitor"
+
+    async def person(self, request: Request) -> Person:
+        """The admitted person whose session this is. Raises SignInNeeded, or REFUSED where standing is gone."""
+        cookie = request.cookies.get(self.session_cookie, "")
+        address = await self._store.session_address(cookie) if cookie else None
+        if address is None:
+            raise SignInNeeded
+        return await self._gate.admit(address)
+
+    async def member(self, request: Request) -> Visit:
+        """A visit by an admitted person."""
+        person = await self.person(request)
+        cookie = request.cookies[self.session_cookie]
+        return Visit(cookie, self._csrf.token(cookie), person)
+
+    def visitor(self, request: Request) -> Visit:
+        """A visit by whoever it is, for the pages before sign-in."""
+        cookie = request.cookies.get(self.session_cookie) or request.cookies.get(self.visitor_cookie)
+        fresh = not cookie
+        cookie = cookie or secrets.token_urlsafe(16)
+        return Visit(cookie, self._csrf.token(cookie), None, fresh)
+
+    def check_form(self, request: Request, presented: str) -> None:
+        """CSRF, for a session or a visitor. Raises REFUSED."""
+        cookie = request.cookies.get(self.session_cookie) or request.cookies.get(self.visitor_cookie, "")
+        self._csrf.check(request, cookie, presented)
+
+    def remember_visitor(self, response: Response, visit: Visit) -> None:
+        """Give a fresh visitor the cookie that their form's token is bound to."""
+        if visit.fresh:
+            self._set(response, self.visitor_cookie, visit.cookie, None)
+
+    async def sign_in(self, response: Response, address: str) -> None:
+        """Begin a session in this browser."""
+        secret = await self._store.new_session(address)
+        self._set(response, self.session_cookie, secret, int(session_lifetime().total_seconds()))
+
+    async def sign_out(self, request: Request, response: Response) -> None:
+        """End this browser's session, here and in its cookie."""
+        cookie = request.cookies.get(self.session_cookie)
+        if cookie:
+            await self._store.end_session(cookie)
+        for name in (self.session_cookie, self.visitor_cookie):
+            response.delete_cookie(name, path="/", secure=self._https, httponly=True, samesite="lax")
+
+    def _set(self, response: Response, name: str, value: str, max_age: int | None) -> None:
+        # Lax, not Strict: the session must come along when a mail's link or another app's page leads here.
+        response.set_cookie(name, value, max_age=max_age, path="/", secure=self._https, httponly=True, samesite="lax")
+
+    async def bearer(self, request: Request, scope: str) -> Person:
+        """The admitted person whose personal token this is. Raises UNAUTHENTICATED, or REFUSED without `scope`."""
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        found = None
+        if kind.lower() == "bearer" and token.startswith(TOKEN_PREFIX):
+            found = await self._store.token_bearer(token.strip())
+        if found is None:
+            raise ServiceError(Kind.UNAUTHENTICATED, "A personal access token is needed; make one at /account/tokens.")
+        address, held = found
+        if scope == "write" and held != "write":
+            raise ServiceError(Kind.REFUSED, "This token may only read.")
+        return await self._gate.admit(address)

@@ -1,0 +1,78 @@
+"""Sign-in mail: over SMTP where a server is configured, otherwise into the outbox of a development instance."""
+
+import secrets
+from collections.abc import Callable
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+import aiosmtplib
+
+from memoria_chassis.errors import Kind, ServiceError
+
+_TEXT = """Follow this link to sign in to memoria. It works once, for fifteen minutes:
+
+{link}
+
+If you did not ask for it, do nothing: without the link nobody gets in.
+"""
+
+
+class Mailer(Protocol):
+    """Delivers a sign-in link."""
+
+    async def send(self, address: str, link: str) -> None:
+        """Deliver `link` to `address`. Raises UNAVAILABLE; the address is in no message of ours."""
+        ...
+
+
+def _message(sender: str, address: str, link: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = sender
+    message["To"] = address
+    message["Subject"] = "Your sign-in link"
+    message.set_content(_TEXT.format(link=link))
+    return message
+
+
+class SmtpMailer:
+    """Sends through the configured server: `smtp://` upgrades by STARTTLS where offered, `smtps://` starts in TLS."""
+
+    def __init__(self, url: str, sender: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+            raise ServiceError(Kind.INVALID, "mail.url must be smtp://host[:port] or smtps://host[:port]")
+        self._sender = sender
+        self._options: dict[str, Any] = {
+            "hostname": parts.hostname,
+            "port": parts.port or (465 if parts.scheme == "smtps" else 587),
+            "use_tls": parts.scheme == "smtps",
+            "username": unquote(parts.username) if parts.username else None,
+            "password": unquote(parts.password) if parts.password else None,
+            "timeout": 20,
+        }
+
+    async def send(self, address: str, link: str) -> None:
+        """Deliver through the server."""
+        try:
+            await aiosmtplib.send(_message(self._sender, address, link), **self._options)
+        except (aiosmtplib.SMTPException, OSError) as error:
+            raise ServiceError(Kind.UNAVAILABLE, "the mail server did not take a sign-in mail") from error
+
+
+class Outbox:
+    """Writes mails to files. Only for development: whoever reads the data directory can sign in as anyone admitted."""
+
+    def __init__(self, directory: Path, sender: str, now_ns: Callable[[], int]) -> None:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._directory = directory
+        self._sender = sender
+        self._now_ns = now_ns
+
+    async def send(self, address: str, link: str) -> None:
+        """Write one mail, whole or not at all."""
+        name = f"{self._now_ns():020d}-{secrets.token_hex(4)}.eml"
+        partial = self._directory / f".{name}"
+        partial.write_bytes(bytes(_message(self._sender, address, link)))
+        partial.rename(self._directory / name)

@@ -1,0 +1,108 @@
+"""Signing in by a link in a mail, and out again."""
+
+from urllib.parse import urlencode
+
+from email_validator import EmailNotValidError, validate_email
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.csrf import FIELD
+from memoria_gateway.desk import Desk
+from memoria_gateway.door import SignInNeeded
+from memoria_gateway.forms import local_path, read_form
+
+
+def routes(desk: Desk) -> list[Route]:
+    """GET /signin, POST /auth/begin, GET /auth/verify, GET /auth/landed, POST /signout, GET /signed-out."""
+
+    async def sign_in(request: Request) -> Response:
+        visit = desk.door.visitor(request)
+        response = desk.renderer.page(
+            request,
+            "signin.html",
+            csrf=visit.csrf,
+            sent="sent" in request.query_params,
+            rate=request.query_params.get("err") == "rate",
+            next=local_path(request.query_params.get("next", "/")),
+        )
+        desk.door.remember_visitor(response, visit)
+        return response
+
+    async def begin(request: Request) -> Response:
+        form = await read_form(request)
+        desk.door.check_form(request, form.get(FIELD, ""))
+        address = form.get("address", "").strip().lower()
+        # The budget is spent before anybody looks at who it is, so neither answer tells owners from strangers (AMD-07).
+        if not desk.limits.admit(address, request.client.host if request.client else ""):
+            return RedirectResponse("/signin?err=rate", 303)
+        # Admission and mail run behind the reply: it is the same, and as quick, for everyone (AUT-21).
+        desk.behind(_send_link(desk, address, local_path(form.get("next", "/"))))
+        return RedirectResponse("/signin?sent=1", 303)
+
+    async def verify(request: Request) -> Response:
+        if request.method == "HEAD":
+            return Response(status_code=200)  # a mail scanner's look must not use the link up
+        taken = await desk.store.take_link(request.query_params.get("token", ""))
+        if taken is None:
+            raise ServiceError(Kind.INVALID, "This sign-in link was used already or has expired. Ask for a new one.")
+        address, next_path = taken
+        await desk.gate.admit(address)  # again, here: the list may have changed since the link was sent (AUT-20)
+        response = RedirectResponse("/auth/landed?" + urlencode({"next": next_path}), 303)
+        await desk.door.sign_in(response, address)
+        return response
+
+    async def landed(request: Request) -> Response:
+        await desk.door.person(request)
+        return RedirectResponse(local_path(request.query_params.get("next", "/")), 303)
+
+    async def sign_out(request: Request) -> Response:
+        form = await read_form(request)
+        desk.door.check_form(request, form.get(FIELD, ""))
+        response = RedirectResponse("/signed-out", 303)
+        await desk.door.sign_out(request, response)
+        return response
+
+    async def signed_out(request: Request) -> Response:
+        return desk.renderer.page(request, "signed_out.html")
+
+    return [
+        Route("/signin", sign_in, methods=["GET"]),
+        Route("/auth/begin", begin, methods=["POST"]),
+        Route("/auth/verify", verify, methods=["GET"]),
+        Route("/auth/landed", landed, methods=["GET"]),
+        Route("/signout", sign_out, methods=["POST"]),
+        Route("/signed-out", signed_out, methods=["GET"]),
+    ]
+
+
+async def _send_link(desk: Desk, address: str, next_path: str) -> None:
+    if not _plausible(address):
+        return
+    try:
+        person = await desk.gate.admit(address)
+    except ServiceError as error:
+        if error.kind is Kind.REFUSED:
+            return  # a stranger: nothing is looked up, nothing is sent
+        raise
+    token = await desk.store.new_link(person.subject.value, next_path)
+    await desk.mailer.send(person.subject.value, f"{desk.origin}/auth/verify?" + urlencode({"token": token}))
+
+
+def _plausible(address: str) -> bool:
+    if address.endswith("@localhost"):  # the first owner of a development instance; no mail domain by any standard
+        return address.count("@") == 1 and not any(c.isspace() for c in address)
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError:
+        return False
+    return True
+
+
+def sign_in_redirect(request: Request, _: SignInNeeded) -> Response:
+    """Where a page without a session sends a browser; a POST's body cannot follow, so it comes back to the start."""
+    target = "/"
+    if request.method == "GET":
+        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse("/signin" + ("" if target == "/" else "?" + urlencode({"next": target})), 303)
