@@ -4,6 +4,7 @@ Two kinds of term. A *body* term ranks: a stem, a part, a pair of characters. An
 written, folded: it decides between those that share stems or parts, and it is all there is for a query of stop words.
 """
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -67,7 +68,7 @@ class Analyser:
     """Analyses texts. Holds words of the corpus in its cache, so it lives and dies with the index handle (TRU-04)."""
 
     def __init__(self) -> None:
-        self._stemmer = Stemmer.Stemmer("english")
+        self._local = threading.local()  # a stemmer is not for two threads at once
         self._cache: dict[str, tuple[Token, ...]] = {}
 
     def tokens(self, text: str) -> Iterator[Token]:
@@ -144,9 +145,15 @@ class Analyser:
         for joined in literal.joined:
             yield from self._stem(0, size, joined)
 
+    def _stemmed(self, word: str) -> str:
+        stemmer = getattr(self._local, "stemmer", None)
+        if stemmer is None:
+            stemmer = self._local.stemmer = Stemmer.Stemmer("english")
+        return stemmer.stemWord(word) or word
+
     def _stem(self, start: int, end: int, word: str) -> Iterator[Token]:
         if word and word not in STOP_WORDS:
-            yield Token(start, end, self._stemmer.stemWord(word) or word, Kind.BODY)
+            yield Token(start, end, self._stemmed(word), Kind.BODY)
 
 
 def _shift(tokens: Iterator[Token], by: int) -> Iterator[Token]:

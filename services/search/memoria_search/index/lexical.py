@@ -88,7 +88,7 @@ class LexicalIndex:
             document.add_text("body", " ".join([*chunk.title.body, *terms.body]))
             document.add_text("title", " ".join(chunk.title.body))
             document.add_text("trail", " ".join(chunk.trail.body))
-            document.add_text("exact", " ".join([*terms.exact, *chunk.title.exact]))
+            document.add_text("exact", " ".join([*terms.exact, *chunk.title.exact, *chunk.trail.exact]))
             self._writer.add_document(document)
 
     def remove(self, numbers: Iterable[int]) -> None:
@@ -138,7 +138,7 @@ class LexicalIndex:
                 break
             depth *= _BOUNDARY  # the engine cuts equal scores by segment; look on until the tie is whole
         keys = searcher.fast_field_values("key", [address for _, address in found])
-        ranked = sorted((-_score(score), int(key)) for (score, _), key in zip(found, keys, strict=True))
+        ranked = sorted((-_score(hit[0]), int(key or 0)) for hit, key in zip(found, keys, strict=True))
         return [Hit(key >> ORDINAL_BITS, key & (MAX_ORDINALS - 1), -minus) for minus, key in ranked[:limit]]
 
     def _query(self, terms: QueryTerms, without_apps: Sequence[str]) -> tantivy.Query:

@@ -14,7 +14,7 @@ _W = f"[\\w{MARKS}{_INNER}]+"
 _JOINERS = "['.\\-\u2018\u2019\u02bc\uff07\u2010-\u2012]"  # not the en dash: it joins ranges, "2019–2021"
 
 SURFACE = re.compile(
-    rf"[\w.+%\-]+@\w[\w\-]*(?:\.[\w\-]+)+"  # e-mail address
+    rf"[\w.+%\-]{{1,64}}@\w[\w\-]*(?:\.[\w\-]+)+"  # e-mail; bounded, or "a+a+a+…" costs the square of its length
     rf"|(?<![\w{MARKS}])[#@]{_W}(?:-{_W})*"  # #tag, @name
     rf"|(?<![\w.{MARKS}])\.[^\W\d_]\w*"  # .NET
     rf"|[^\W\d_]\w*(?:\+\+)(?!\w)"  # C++

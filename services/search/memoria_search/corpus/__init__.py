@@ -1,0 +1,1 @@
+"""The corpus at rest: documents and chunks in SQLite, every column that says something sealed."""

@@ -1,0 +1,124 @@
+"""Snippets, made from the opened chunk with the tokens of the one analyser (IDX-02)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memoria_search.index.analysis import Analyser, QueryTerms
+from memoria_search.index.literals import SURFACE
+
+WIDTH = 240
+"""Characters of a snippet, give or take a word: two lines at 1280 pixels, five at 360."""
+
+_SLACK = 24  # how far an end may move to stand between words
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetPart:
+    """A run of a snippet, exactly as the document has it; `marked` if it matched."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    start: int
+    end: int
+    terms: frozenset[str]
+
+
+class Highlighter:
+    """Marks one query's matches. Made for one request: its memory of surface forms is of that query alone."""
+
+    def __init__(self, analyser: Analyser, query: QueryTerms) -> None:
+        self._analyser = analyser
+        self._wanted = frozenset((*query.body, *query.exact, *query.literal))
+        self._seen: dict[str, tuple[_Match, ...]] = {}
+
+    def snippet(self, text: str) -> tuple[SnippetPart, ...]:
+        """The part of `text` where matches stand densest, or its beginning where none does (a match in the title).
+
+        The joined parts are a substring of `text`. Empty for an empty text.
+        """
+        matches = self._matches(text)
+        start, end = _window(text, matches)
+        parts: list[SnippetPart] = []
+        at = start
+        for match in matches:
+            left, right = max(match.start, at), min(match.end, end)
+            if left >= right:
+                continue
+            if left > at:
+                parts.append(SnippetPart(text[at:left], False))
+            if parts and parts[-1].marked:  # pairs of characters overlap and touch: one mark, not many
+                parts[-1] = SnippetPart(parts[-1].text + text[left:right], True)
+            else:
+                parts.append(SnippetPart(text[left:right], True))
+            at = right
+        if at < end:
+            parts.append(SnippetPart(text[at:end], False))
+        return tuple(parts)
+
+    def _matches(self, text: str) -> list[_Match]:
+        found: list[_Match] = []
+        for surface in SURFACE.finditer(text):
+            word = surface.group()
+            known = self._seen.get(word)
+            if known is None:
+                known = self._seen[word] = self._match(word)
+            at = surface.start()
+            found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
+        return found
+
+    def _match(self, surface: str) -> tuple[_Match, ...]:
+        """What of one surface form matches, by place; a form matched whole is not marked again in parts."""
+        hits: dict[tuple[int, int], set[str]] = {}
+        for token in self._analyser.surface(surface):
+            if token.term in self._wanted:
+                hits.setdefault((token.start, token.end), set()).add(token.term)
+        return tuple(_Match(start, end, frozenset(hits[start, end])) for start, end in sorted(hits))
+
+
+def _window(text: str, matches: Sequence[_Match]) -> tuple[int, int]:
+    """Where the snippet starts and ends: most distinct terms first, then most matches, then the earliest."""
+    if not matches:
+        return 0, _between_words(text, min(len(text), WIDTH), -1)
+    best, best_score = (0, 0), (0, 0)
+    last = 0
+    counts: dict[str, int] = {}
+    size = 0
+    for first, match in enumerate(matches):
+        while last < len(matches) and (last <= first or matches[last].end - match.start <= WIDTH):
+            for term in matches[last].terms:
+                counts[term] = counts.get(term, 0) + 1
+            last, size = last + 1, size + 1
+        score = (len(counts), size)
+        if score > best_score:
+            best, best_score = (match.start, max(m.end for m in matches[first:last])), score
+        for term in match.terms:
+            counts[term] -= 1
+            if not counts[term]:
+                del counts[term]
+        size -= 1
+    spare = max(0, WIDTH - (best[1] - best[0]))
+    start = max(0, best[0] - spare // 2)
+    end = min(len(text), start + max(WIDTH, best[1] - best[0]))
+    start = max(0, min(start, end - WIDTH))
+    start = _between_words(text, start, 1) if start else 0
+    end = _between_words(text, end, -1)
+    start = min(start, best[0])
+    return start, min(max(end, best[1]), start + 2 * WIDTH)  # a blob that matched is not shown whole
+
+
+def _between_words(text: str, at: int, step: int) -> int:
+    """`at`, moved by at most _SLACK towards `step` so that no word is cut; `at` itself where there is no space."""
+    if at <= 0 or at >= len(text):
+        return at
+    place = at
+    for _ in range(_SLACK):
+        if not 0 < place < len(text):
+            break
+        if text[place - 1].isspace() != text[place].isspace():
+            return place
+        place += step
+    return at

@@ -1,0 +1,136 @@
+"""A search service without its wire: a store in a temporary folder, an index, an arbiter that rules as it is told."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from memoria_chassis.clock import FakeClock
+from memoria_chassis.keys import ServiceKey
+from memoria_chassis.sqlite import Database
+from memoria_contract.types import ItemId, Revision, Subject, SubjectKind
+from memoria_search.corpus.model import (
+    Chunk,
+    DocumentRef,
+    Metadata,
+    NewDocument,
+    SiblingOrigin,
+    Source,
+    SourceState,
+    UploadOrigin,
+)
+from memoria_search.corpus.schema import MIGRATIONS
+from memoria_search.corpus.sources import Sources
+from memoria_search.corpus.store import Store
+from memoria_search.corpus.vault import Vault
+from memoria_search.gate import Gate, SpokenDocument
+from memoria_search.library import Library
+from memoria_search.notices import Notice
+from memoria_search.retrieve.candidates import Retriever
+from memoria_search.ruling import SPEAK, Claim, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.search import Found, Searcher
+
+ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
+
+
+class FakeArbiter:
+    """Rules as told, by item id or document id; what it was not told about it speaks."""
+
+    def __init__(self) -> None:
+        self.rulings: dict[str, Ruling] = {}
+        self.asked: list[list[Claim]] = []
+        self.subjects: list[Subject] = []
+        self.spoil: Callable[[list[Ruling]], Sequence[Ruling]] = lambda rulings: rulings
+
+    async def rule(self, subject: Subject, claims: Sequence[Claim]) -> Sequence[Ruling]:
+        """One round."""
+        self.subjects.append(subject)
+        self.asked.append(list(claims))
+        return self.spoil([self.rulings.get(self._name(claim), SPEAK) for claim in claims])
+
+    @staticmethod
+    def _name(claim: Claim) -> str:
+        match claim:
+            case SiblingClaim(_, item_id, _):
+                return item_id
+            case OwnedClaim(document_id, _):
+                return document_id
+
+
+class House:
+    """Everything of one instance, restartable."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "data" / "search.db"
+        self.arbiter = FakeArbiter()
+        self.key = ServiceKey(b"k" * 32)
+        self.unfit = 0
+
+    async def start(self) -> None:
+        """Open the store and build the index."""
+        self.database = Database.open(self.path, MIGRATIONS)
+        self.vault = Vault(self.key)
+        self.store, self.sources = Store(self.database, self.vault, FakeClock()), Sources(self.database)
+        self.library = Library(self.store, self.sources, self.folder / "scratch", self._unfit)
+        await self.library.build()
+        self.gate = Gate(self.arbiter, self.store, self.library.catalogue, self.sources)
+        retriever = Retriever([self.library.index], self.library.catalogue, self.sources)
+        self.searcher = Searcher(self.library.analyser, retriever, self.gate)
+
+    def _unfit(self) -> None:
+        self.unfit += 1
+
+    async def stop(self) -> None:
+        """Close everything."""
+        await self.library.close()
+        self.database.close()
+
+    async def restart(self) -> None:
+        """Stop and start."""
+        await self.stop()
+        await self.start()
+
+    async def item(
+        self, item: str, text: str = "the budget", *, app: str = "docs", revision: str = "1", title: str = "A title"
+    ) -> DocumentRef:
+        """Store a sibling's item of one chunk per paragraph."""
+        origin = SiblingOrigin(app, ItemId(item), Revision(revision))
+        ref, _ = await self.library.put(NewDocument(origin, Metadata(title=title, trail=("Folder",)), chunks(text)))
+        return ref
+
+    async def upload(self, body: str, part: int = 0, parts: int = 1, *, title: str = "A file") -> DocumentRef:
+        """Store an upload; the same first paragraph is the same body."""
+        origin = UploadOrigin(body.partition("\n\n")[0].encode().ljust(32, b"\0")[:32], part, parts)
+        ref, _ = await self.library.put(NewDocument(origin, Metadata(title=title), chunks(body)))
+        return ref
+
+    async def source(self, app: str, state: SourceState) -> None:
+        """State how a source stands."""
+        await self.sources.put(Source(app, state, None))
+
+    async def search(self, query: str, page: int = 1, size: int = 50, subject: Subject = ANN) -> Found:
+        """One search."""
+        return await self.searcher.search(subject, query, page, size)
+
+    async def ids(self, query: str, page: int = 1, size: int = 50) -> list[str]:
+        """The ids of the documents of one page."""
+        return [row.passage.document_id for row in (await self.search(query, page, size)).rows]
+
+    async def document(self, document_id: str) -> SpokenDocument | Notice:
+        """One document, through the gate."""
+        return await self.gate.document(ANN, document_id)
+
+
+def chunks(text: str) -> tuple[Chunk, ...]:
+    """A chunk for each paragraph."""
+    return tuple(Chunk(("Heading",), part) for part in text.split("\n\n"))
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """A running house."""
+    made = House(tmp_path)
+    await made.start()
+    yield made
+    await made.stop()

@@ -1,0 +1,154 @@
+"""The corpus at rest: nothing readable, and nothing that opens anywhere but where it was put."""
+
+import base64
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.keys import ServiceKey
+from memoria_contract.types import Author, ItemId, Revision
+from memoria_search.corpus.model import Chunk, Metadata, NewDocument, SiblingOrigin
+from memoria_search.corpus.vault import Vault
+
+House = Any  # tests/services/search/conftest.py
+
+CANARIES = {
+    "text": "canarytext7731",
+    "heading": "canaryheading7732",
+    "title": "canarytitle7733",
+    "folder": "canaryfolder7734",
+    "item": "canaryitem7735",
+    "link": "https://canary.example/7736",
+    "date": "1999-07-03",
+    "author": "machine",
+}
+
+
+def document(**over: str) -> NewDocument:
+    """A document whose every content field holds its canary."""
+    said = CANARIES | over
+    about = Metadata(said["title"], (said["folder"],), Author.MACHINE, datetime(1999, 7, 3, tzinfo=UTC), said["link"])
+    return NewDocument(
+        SiblingOrigin("docs", ItemId(said["item"]), Revision("rev-plain")),
+        about,
+        (Chunk((said["heading"],), said["text"]),),
+    )
+
+
+def files(folder: Path) -> Iterator[bytes]:
+    """Every file of the data directory, the write-ahead log included."""
+    for path in (folder / "data").rglob("*"):
+        if path.is_file():
+            yield path.read_bytes()
+
+
+@pytest.mark.parametrize("canary", CANARIES.values(), ids=CANARIES)
+async def test_no_content_is_readable_at_rest(house: House, canary: str) -> None:
+    """Every content field is in the database and in no file of it, as text, base64 or UTF-16 (G01, RUL-05, TRU-02).
+
+    Broken to see it red, one after the other: title, trail, link, author, date, item id, chunk text written unsealed.
+    """
+    await house.library.put(document())
+    [row] = (await house.search(CANARIES["text"])).rows
+    assert row.passage.text == CANARIES["text"]
+    assert row.passage.title == CANARIES["title"]
+    assert row.passage.trail == (CANARIES["folder"], CANARIES["heading"])
+    held = b"".join(files(house.folder))
+    assert b"rev-plain" in held  # presence: these are the files, and what is not sealed is readable in them
+    assert len([path for path in (house.folder / "data").iterdir() if path.suffix == ".db-wal"]) == 1
+    for form in (canary.encode(), canary.encode("utf-16-le"), base64.b64encode(canary.encode()).rstrip(b"=")[:-1]):
+        assert form not in held
+
+
+SWAPS = {
+    "title of another document": "UPDATE documents SET title = (SELECT title FROM documents d WHERE d.number = 2)",
+    "trail into title": "UPDATE documents SET title = trail",
+    "link into title": "UPDATE documents SET title = link",
+    "text of another chunk": "UPDATE chunks SET text = (SELECT text FROM chunks ORDER BY key DESC LIMIT 1)",
+    "trail into text": "UPDATE chunks SET text = trail",
+    "truncated text": "UPDATE chunks SET text = substr(text, 1, 20)",
+    "empty text": "UPDATE chunks SET text = x''",
+    "another version": "UPDATE chunks SET text = CAST(x'ff' || substr(text, 2) AS BLOB)",
+}
+
+
+@pytest.mark.parametrize("swap", SWAPS.values(), ids=SWAPS)
+async def test_a_value_in_the_wrong_place_does_not_open(house: House, swap: str) -> None:
+    """Moved to another column or row, cut, or of an unknown version: unavailable, and nothing of it is shown."""
+    first, _ = await house.library.put(document())
+    await house.library.put(document(item="other", text="othertext"))
+    house.arbiter.rulings.clear()
+    [row] = (await house.search(CANARIES["text"])).rows
+    assert row.passage.state.value == "spoken"
+    await house.database.write(
+        lambda db: db.execute(f"{swap} WHERE rowid = (SELECT min(rowid) FROM {swap.split()[1]})")
+    )
+    [row] = (await house.search(CANARIES["text"])).rows
+    assert row.passage.state.value == "unavailable"
+    assert (row.passage.text, row.snippet) == ("", ())
+    with pytest.raises(ServiceError) as refused:
+        await house.document(first.document_id)
+    assert refused.value.kind is Kind.UNAVAILABLE
+
+
+async def test_an_older_revision_put_back_does_not_open(house: House) -> None:
+    """A sealed title of revision 1 copied over that of revision 2 of the same document does not open."""
+    await house.library.put(document())
+    [old] = await house.database.read(lambda db: db.execute("SELECT title FROM documents").fetchone())
+    await house.library.put(document(title="newer title"))
+    await house.database.write(lambda db: db.execute("UPDATE documents SET title = ?", (old,)))
+    [row] = (await house.search(CANARIES["text"])).rows
+    assert (row.passage.state.value, row.passage.title) == ("unavailable", "")
+
+
+async def test_a_damaged_row_does_not_keep_the_rest_from_being_found(house: House) -> None:
+    """One chunk and one document do not open at start: the others are found, and the damage is counted."""
+    await house.item("a", "alpha\n\nbeta")
+    await house.item("b", "gamma")
+    await house.item("c", "delta")
+    await house.database.write(
+        lambda db: db.execute("UPDATE chunks SET text = zeroblob(40) WHERE key = (SELECT min(key) FROM chunks)")
+    )
+    await house.database.write(lambda db: db.execute("UPDATE documents SET item_id = zeroblob(40) WHERE number = 2"))
+    await house.restart()
+    assert house.library.damaged == 2
+    assert [len(await house.ids(word)) for word in ("alpha", "beta", "gamma", "delta")] == [0, 1, 0, 1]
+
+
+async def test_another_key_refuses_to_start(house: House) -> None:
+    """A corpus under another key is not served as an empty one."""
+    await house.item("a")
+    await house.stop()
+    house.key = ServiceKey(b"z" * 32)
+    with pytest.raises(ServiceError) as refused:
+        await house.start()
+    assert (refused.value.kind, refused.value.message) == (Kind.PRECONDITION, "the corpus was sealed under another key")
+    await house.library.close()
+    house.key = ServiceKey(b"k" * 32)
+    await house.start()
+    assert len(await house.ids("budget")) == 1
+
+
+def test_an_id_is_stable_keyed_and_says_nothing() -> None:
+    """The same item has the same id; another item, app or key has another; parts of names do not run together."""
+    vault, other = Vault(ServiceKey(b"k" * 32)), Vault(ServiceKey(b"z" * 32))
+
+    def of(vault: Vault, app: str, item: str, revision: str = "1") -> str:
+        return vault.document_id(SiblingOrigin(app, ItemId(item), Revision(revision)))
+
+    assert of(vault, "docs", "a") == of(vault, "docs", "a", "2")
+    ids = {of(vault, "docs", "a"), of(vault, "docs", "b"), of(vault, "doc", "sa"), of(other, "docs", "a")}
+    assert len(ids) == 4
+    assert all(len(each) == 26 and each.isalnum() and each == each.lower() for each in ids)
+
+
+async def test_surrogates_and_nuls_come_back_as_they_went_in(house: House) -> None:
+    """What no encoding likes is stored, found and shown unchanged (F19)."""
+    await house.library.put(document(text="abc\x00def \ud800 ghi"))
+    [row] = (await house.search("def")).rows
+    assert row.passage.text == "abc\x00def \ud800 ghi"
+    assert [part.text for part in row.snippet if part.marked] == ["def"]
