@@ -1,0 +1,1 @@
+"""One file a format. Each has `convert(data, kind) -> Converted` and is imported in the sandboxed child only."""
