@@ -1,0 +1,50 @@
+"""Tokens of the demo apps: scopes, at most two, three-phase rotation (CON-15 … -17, G12)."""
+
+from typing import Any
+
+import pytest
+
+from memoria_chassis.errors import ServiceError
+from memoria_conformance.sibling import Sibling
+
+PULL, ASK = ("ListChanges", "Announce", "GetContent"), ("Authorize", "Aggregate")
+
+
+async def test_each_token_is_good_for_its_calls_only(sheets: Sibling, call: Any) -> None:
+    """No token and a foreign one are `unauthenticated`; the other scope's is `permission_denied`."""
+    for method in (*PULL, *ASK, "Describe"):
+        for token in ("", "nobody", "pull ", "PULL"):
+            assert await call(sheets, method, token=token) == (401, "unauthenticated")
+    for method in PULL:
+        assert await call(sheets, method, token="ask") == (403, "permission_denied")
+    for method in ASK:
+        assert await call(sheets, method, token="pull") == (403, "permission_denied")
+    assert "rows" in await call(sheets, "ListChanges", token="pull")
+
+
+async def test_rotation_in_three_phases(docs: Sibling, call: Any) -> None:
+    """Old and new side by side, each step twice, then the old one retired; a third token is refused (G12).
+
+    Broken to see red: retiring before the new token was added.
+    """
+    with pytest.raises(ServiceError):
+        docs.consumers.retire_others("memoria.pull", "new")
+    assert "rows" in await call(docs, "ListChanges", token="pull")
+    for _ in range(2):
+        docs.consumers.add_token("memoria.pull", "pull", "new")
+    page = await call(docs, "ListChanges", token="pull")
+    assert "rows" in await call(docs, "ListChanges", {"cursor": page["nextCursor"]}, "new")  # one consumer, one state
+    with pytest.raises(ServiceError):
+        docs.consumers.add_token("memoria.pull", "pull", "third")
+    assert docs.store.query("select epoch from tokens where consumer = 'memoria.pull' order by 1") == [(1,), (2,)]
+    for _ in range(2):
+        docs.consumers.retire_others("memoria.pull", "new")
+    assert await call(docs, "ListChanges", token="pull") == (401, "unauthenticated")
+    assert "rows" in await call(docs, "ListChanges", token="new")
+
+
+def test_tokens_are_stored_hashed(docs: Sibling) -> None:
+    """The database holds no token as it is sent."""
+    docs.consumers.add_token("memoria.pull", "pull", "canary-token")
+    assert docs.store.query("select count(*) from tokens") == [(3,)]
+    assert b"canary-token" not in docs.store.checkpoint()
