@@ -86,6 +86,7 @@ class Sibling(Section):
 
     app: Label
     url: str
+    bodies: bool | None = None  # take texts in, not titles alone; unset: yes, except for a calendar (TRU-09)
     pull_token: SecretStr | None = None
     pull_token_file: Path | None = None
     ask_token: SecretStr | None = None

@@ -7,6 +7,7 @@ network namespace with no way out, and a Landlock ruleset under which only the i
 import ctypes
 import os
 import resource
+import signal
 import struct
 import sys
 
@@ -18,6 +19,7 @@ _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_DUMPABLE = 4
+_PR_SET_PDEATHSIG = 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _PATH_BENEATH = 1
 _EXECUTE, _READ_FILE, _READ_DIR = 1, 4, 8
@@ -34,6 +36,7 @@ def confine() -> None:
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # an orphan would only burn its CPU seconds
         if libc.unshare(_CLONE_NEWNET) != 0:
             libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
         _landlock(libc)

@@ -1,0 +1,103 @@
+"""Ingest's side of the calls to search: content and deletions flow down."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential_jitter
+
+from memoria.index.v1 import index_pb2 as pb
+from memoria.index.v1 import index_pb2_grpc
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc.client import Peer
+from memoria_contract.types import Pair
+from memoria_contract.wire import author_to_wire, pair_from_wire
+from memoria_ingest.document import Document, SiblingOrigin, Stored
+from memoria_ingest.siblings.state import Source, SourceState
+
+_SECONDS = 30.0
+_RETRY_SECONDS = 20
+"""A search that is restarted rebuilds its index first; uploads under way wait for it this long before they say so."""
+
+_STATES = {
+    SourceState.CURRENT: pb.SOURCE_STATE_CURRENT,
+    SourceState.AS_OF: pb.SOURCE_STATE_AS_OF,
+    SourceState.RECONCILING: pb.SOURCE_STATE_RECONCILING,
+}
+
+
+def _passing(error: BaseException) -> bool:
+    return isinstance(error, ServiceError) and error.kind is Kind.UNAVAILABLE
+
+
+class IndexClient:
+    """search. Every call here may be repeated without harm, so a restart of search is waited out."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._stub = index_pb2_grpc.IndexServiceStub(peer.channel)
+
+    async def _call(self, method: Any, request: Message) -> Any:
+        attempts = AsyncRetrying(
+            retry=retry_if_exception(_passing),
+            stop=stop_after_delay(_RETRY_SECONDS),
+            wait=wait_exponential_jitter(initial=0.1, max=1.0),
+            reraise=True,
+        )
+        async for attempt in attempts:
+            with attempt:
+                return await self._peer.call(method, request, timeout=_SECONDS)
+        raise AssertionError("unreachable: the attempts re-raise")
+
+    async def put(self, document: Document) -> Stored:
+        """Store a document, durable and found on return."""
+        request = pb.PutDocumentRequest(
+            title=document.title,
+            trail=document.trail,
+            author=author_to_wire(document.author),
+            date=_stamp(document.date),
+            link=document.link,
+            chunks=[pb.Chunk(trail=chunk.trail, text=chunk.text) for chunk in document.chunks],
+        )
+        origin = document.origin
+        if isinstance(origin, SiblingOrigin):
+            request.sibling.app = origin.app
+            request.sibling.item_id = origin.pair.item_id
+            request.sibling.revision = origin.pair.revision
+        else:
+            request.upload.external_id = origin.external_id
+            request.upload.part = origin.part
+            request.upload.parts = origin.parts
+        reply = await self._call(self._stub.PutDocument, request)
+        return Stored(reply.document_id, reply.revision, reply.outcome == pb.PUT_OUTCOME_CREATED)
+
+    async def delete(self, document_id: str) -> int:
+        """Delete a memoria-owned document with its parts; returns how many went."""
+        reply = await self._call(self._stub.DeleteDocument, pb.DeleteDocumentRequest(document_id=document_id))
+        return int(reply.deleted)
+
+    async def retire(self, app: str, item_ids: Iterable[str]) -> None:
+        """Remove a sibling's items."""
+        ids = list(item_ids)
+        if ids:
+            await self._call(self._stub.RetireItems, pb.RetireItemsRequest(app=app, item_ids=ids))
+
+    async def held(self, app: str) -> list[Pair]:
+        """What is held of a sibling."""
+        reply = await self._call(self._stub.ListItems, pb.ListItemsRequest(app=app))
+        return [pair_from_wire(item) for item in reply.items]
+
+    async def put_source(self, source: Source) -> None:
+        """Say how a source stands."""
+        request = pb.PutSourceRequest(app=source.app, state=_STATES[source.state], as_of=_stamp(source.as_of))
+        await self._call(self._stub.PutSource, request)
+
+
+def _stamp(moment: datetime | None) -> Timestamp | None:
+    if moment is None:
+        return None
+    stamp = Timestamp()
+    stamp.FromDatetime(moment)
+    return stamp

@@ -1,0 +1,106 @@
+"""IntakeService: uploads, deletions, nudges, and how the sources stand."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from memoria.index.v1 import index_pb2
+from memoria.intake.v1 import intake_pb2 as pb
+from memoria.intake.v1 import intake_pb2_grpc
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_ingest.index_client import IndexClient
+from memoria_ingest.siblings.puller import Puller
+from memoria_ingest.siblings.rounds import Rounds
+from memoria_ingest.siblings.state import SourceState
+from memoria_ingest.uploads import Uploads, gather
+
+_UPLOADS_AT_ONCE = 4  # each holds up to 32 MiB while it is converted
+
+_STATES = {
+    SourceState.CURRENT: index_pb2.SOURCE_STATE_CURRENT,
+    SourceState.AS_OF: index_pb2.SOURCE_STATE_AS_OF,
+    SourceState.RECONCILING: index_pb2.SOURCE_STATE_RECONCILING,
+}
+
+
+class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
+    """The gateway's way down."""
+
+    def __init__(self, uploads: Uploads, index: IndexClient, rounds: Rounds, pullers: list[Puller]) -> None:
+        self._uploads = uploads
+        self._index = index
+        self._rounds = rounds
+        self._pullers = pullers
+        self._slots = asyncio.Semaphore(_UPLOADS_AT_ONCE)
+
+    async def Upload(
+        self, request_iterator: AsyncIterator[pb.UploadRequest], context: grpc.aio.ServicerContext
+    ) -> pb.UploadResponse:
+        """One file, whole."""
+        first = await anext(request_iterator, None)
+        if first is None or first.WhichOneof("part") != "header":
+            raise ServiceError(Kind.INVALID, "an upload begins with its header")
+        async with self._slots:
+            body = await gather(_data(request_iterator), first.header.size)
+            taken = await self._uploads.take(first.header.filename, body)
+        return pb.UploadResponse(
+            documents=[
+                pb.UploadedDocument(
+                    document_id=stored.document_id,
+                    title=document.title,
+                    revision=stored.revision,
+                    chunks=len(document.chunks),
+                    outcome=index_pb2.PUT_OUTCOME_CREATED if stored.created else index_pb2.PUT_OUTCOME_REPLACED,
+                )
+                for document, stored in taken.documents
+            ],
+            warnings=taken.warnings,
+        )
+
+    async def DeleteDocument(
+        self, request: pb.DeleteDocumentRequest, context: grpc.aio.ServicerContext
+    ) -> pb.DeleteDocumentResponse:
+        """Delete a memoria-owned document."""
+        return pb.DeleteDocumentResponse(deleted=await self._index.delete(request.document_id))
+
+    async def Nudge(self, request: pb.NudgeRequest, context: grpc.aio.ServicerContext) -> pb.NudgeResponse:
+        """A question was asked."""
+        self._rounds.nudge()
+        return pb.NudgeResponse()
+
+    async def ListSources(
+        self, request: pb.ListSourcesRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ListSourcesResponse:
+        """How every source stands."""
+        sources = []
+        for puller in sorted(self._pullers, key=lambda puller: puller.app):
+            source, owed = await puller.source()
+            sources.append(
+                pb.Source(
+                    app=source.app,
+                    state=_STATES[source.state],
+                    as_of=_stamp(source.as_of),
+                    tried_at=_stamp(source.tried_at),
+                    failure=source.failure,
+                    missed=owed,
+                )
+            )
+        return pb.ListSourcesResponse(sources=sources)
+
+
+async def _data(messages: AsyncIterator[pb.UploadRequest]) -> AsyncIterator[bytes]:
+    async for message in messages:
+        if message.WhichOneof("part") != "data":
+            raise ServiceError(Kind.INVALID, "an upload has one header")
+        yield message.data
+
+
+def _stamp(moment: datetime | None) -> Timestamp | None:
+    if moment is None:
+        return None
+    stamp = Timestamp()
+    stamp.FromDatetime(moment)
+    return stamp

@@ -1,0 +1,130 @@
+"""What ingest remembers of each source: its cursor, how it stands, and the items it still owes.
+
+A cursor and an item id are content, so both are sealed.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+
+from memoria_chassis.aead import SealContext, Sealer
+from memoria_chassis.keys import ServiceKey, fingerprint
+from memoria_chassis.sqlite import Database
+from memoria_contract.types import ItemId, Pair, Revision
+
+MIGRATIONS = [
+    """
+    CREATE TABLE sources (
+        app TEXT PRIMARY KEY, cursor BLOB NOT NULL, state TEXT NOT NULL,
+        as_of INTEGER, tried_at INTEGER, failure TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE owed (
+        app TEXT NOT NULL, item BLOB NOT NULL, sealed_pair BLOB NOT NULL, PRIMARY KEY (app, item)
+    ) STRICT
+    """
+]
+
+
+class SourceState(Enum):
+    """How a source stands."""
+
+    CURRENT = "current"
+    AS_OF = "as_of"
+    RECONCILING = "reconciling"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source. `cursor` is the sibling's, byte for byte; empty before the first page."""
+
+    app: str
+    cursor: str = field(default="", repr=False)
+    state: SourceState = SourceState.AS_OF
+    as_of: datetime | None = None
+    tried_at: datetime | None = None
+    failure: str = ""
+
+
+class SourceStore:
+    """The sources, durable."""
+
+    def __init__(self, database: Database, key: ServiceKey) -> None:
+        self._database = database
+        self._sealer = Sealer(key)
+        self._items = key.purpose("owed-item")
+
+    async def get(self, app: str) -> Source:
+        """A source; one never seen before stands as never read."""
+        row = await self._database.read(
+            lambda c: c.execute(
+                "SELECT cursor, state, as_of, tried_at, failure FROM sources WHERE app = ?", (app,)
+            ).fetchone()
+        )
+        if row is None:
+            return Source(app)
+        cursor = self._sealer.open(row[0], _cursor_context(app)).decode()
+        return Source(app, cursor, SourceState(row[1]), _moment(row[2]), _moment(row[3]), row[4])
+
+    async def put(self, source: Source) -> None:
+        """Store a source."""
+        row = (
+            source.app,
+            self._sealer.seal(source.cursor.encode(), _cursor_context(source.app)),
+            source.state.value,
+            _seconds(source.as_of),
+            _seconds(source.tried_at),
+            source.failure,
+        )
+        await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)", row))
+
+    async def owe(self, app: str, pairs: Iterable[Pair]) -> None:
+        """Remember items whose content could not be fetched, for the next pull."""
+        rows = [(app, *self._owed(app, pair)) for pair in pairs]
+        await self._database.write(lambda c: c.executemany("REPLACE INTO owed VALUES (?, ?, ?)", rows))
+
+    async def settle(self, app: str, item_ids: Iterable[str]) -> None:
+        """Forget items that are owed no longer."""
+        rows = [(app, self._fingerprint(app, item_id)) for item_id in item_ids]
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM owed WHERE app = ? AND item = ?", rows)
+
+        if rows:
+            await self._database.write(change)
+
+    async def owed(self, app: str) -> list[Pair]:
+        """The items owed of an app."""
+        rows = await self._database.read(
+            lambda c: c.execute("SELECT item, sealed_pair FROM owed WHERE app = ? ORDER BY item", (app,)).fetchall()
+        )
+        pairs = []
+        for item, sealed in rows:
+            item_id, _, revision = self._sealer.open(sealed, _owed_context(app, item)).decode().partition("\0")
+            pairs.append(Pair(ItemId(item_id), Revision(revision)))
+        return pairs
+
+    def _fingerprint(self, app: str, item_id: str) -> bytes:
+        return fingerprint(self._items, f"{app}\0{item_id}".encode())
+
+    def _owed(self, app: str, pair: Pair) -> tuple[bytes, bytes]:
+        item = self._fingerprint(app, pair.item_id)
+        # NUL cannot be part of an id: the feed's rows are refused for it.
+        return item, self._sealer.seal(f"{pair.item_id}\0{pair.revision}".encode(), _owed_context(app, item))
+
+
+def _cursor_context(app: str) -> SealContext:
+    return SealContext("cursor", "sources", app, "cursor")
+
+
+def _owed_context(app: str, item: bytes) -> SealContext:
+    return SealContext("owed-item", "owed", f"{app}/{item.hex()}", "sealed_pair")
+
+
+def _seconds(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp())
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
