@@ -1,41 +1,18 @@
 """A demo app's own state on SQLite: items, their revisions, rights and the event log behind S1."""
 
-import datetime as dt
 import hashlib
-import json
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_conformance.world import Cell, Content, Item, World
-
-RevisionStyle = Callable[[str, int, str], str]
-"""(item id, how many revisions came before, content) -> the next revision."""
-
-
-def _hash(item_id: str, n: int, content: str) -> str:
-    return hashlib.sha256(f"{item_id}\0{n}\0{content}".encode()).hexdigest()[:16]
-
-
-def _counter(item_id: str, n: int, content: str) -> str:
-    return str(n + 1)
-
-
-def _ulid(item_id: str, n: int, content: str) -> str:
-    alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    number = (int(time.time() * 1000) << 80) | secrets.randbits(80)
-    return "".join(alphabet[(number >> shift) & 31] for shift in range(125, -1, -5))
-
-
-REVISIONS: dict[str, RevisionStyle] = {"hash": _hash, "counter": _counter, "ulid": _ulid}
-"""A consumer may not tell them apart: revisions are compared for equality only (CON-04)."""
+from memoria_conformance.revisions import REVISIONS, freeze, thaw
+from memoria_conformance.world import Content, Item, World
 
 
 class Store:
@@ -177,7 +154,7 @@ class Store:
             " where i.item_id = ? and i.rung = 'team'",
             item_id,
         )
-        return (rows[0][0], _thaw(rows[0][1])) if rows else None
+        return (rows[0][0], thaw(rows[0][1])) if rows else None
 
     def content(self, item_id: str) -> Content:
         """The current content whatever the rung; for the app's own use, never for a consumer."""
@@ -186,7 +163,7 @@ class Store:
         )
         if not rows:
             raise ServiceError(Kind.NOT_FOUND, "no such item")
-        return _thaw(rows[0][0])
+        return thaw(rows[0][0])
 
     # --- inside a transaction ----------------------------------------------------------------------------------
 
@@ -201,7 +178,7 @@ class Store:
         return item_id
 
     def _append(self, db: sqlite3.Connection, item_id: str, content: Content) -> str:
-        text = json.dumps(asdict(content), default=lambda moment: moment.isoformat(), ensure_ascii=False)
+        text = freeze(content)
         (n,) = db.execute("select coalesce(max(n) + 1, 0) from revisions where item_id = ?", (item_id,)).fetchone()
         revision = self._next_revision(item_id, n, text)
         db.execute("insert into revisions values (?, ?, ?, ?)", (item_id, revision, n, text))
@@ -225,11 +202,3 @@ def _schema() -> list[str]:
     text = resources.files("memoria_conformance").joinpath("schema.sql").read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("--")]
     return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
-
-
-def _thaw(text: str) -> Content:
-    raw = json.loads(text)
-    raw["trail"] = tuple(raw["trail"])
-    raw["date"] = dt.datetime.fromisoformat(raw["date"])
-    raw["tabs"] = tuple((name, tuple(Cell(**cell) for cell in cells)) for name, cells in raw["tabs"])
-    return Content(**raw)

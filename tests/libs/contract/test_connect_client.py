@@ -1,6 +1,8 @@
 """The client half against a hostile app that speaks raw bytes (CON-19, G11, F08)."""
 
 import asyncio
+import gzip
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -75,7 +77,9 @@ MALFORMED = {
     "no content type": http("200 OK", body=GOOD),
     "broken message": http("200 OK", PROTO, body=b"\x0a\xffcanary"),
     "truncated body": http("200 OK", PROTO, body=GOOD, length=len(GOOD) + 10),
-    "gzip": http("200 OK", PROTO, "Content-Encoding: gzip", body=b"\x1f\x8bcanary"),
+    "gzip": http("200 OK", PROTO, "Content-Encoding: gzip", body=gzip.compress(GOOD)),
+    "said to be gzip": http("200 OK", PROTO, "Content-Encoding: gzip", body=GOOD),
+    "a bomb": http("200 OK", PROTO, "Content-Encoding: deflate", body=zlib.compress(bytes(50_000_000))),
     "204": http("204 No Content", PROTO),
     "201": http("201 Created", PROTO, body=GOOD),
     "error that is no json": http("500 Oops", JSON, body=b"{canary"),
