@@ -25,7 +25,7 @@ async def test_each_token_is_good_for_its_calls_only(sheets: Sibling, call: Any)
 async def test_rotation_in_three_phases(docs: Sibling, call: Any) -> None:
     """Old and new side by side, each step twice, then the old one retired; a third token is refused (G12).
 
-    Broken to see red: retiring before the new token was added.
+    Broken on 2026-11-30 to see red: retiring before the new token was added.
     """
     with pytest.raises(ServiceError):
         docs.consumers.retire_others("memoria.pull", "new")

@@ -88,8 +88,6 @@ async def test_expired_and_future_cursors_want_a_reannounce(world: World, call: 
     now = [1000.0]
     docs = make_sibling("docs", world=world, ttl_seconds=60, now=lambda: now[0])
     required = {"reannounceRequired": True}
-    docs.state.apply("checkpoint", {"name": "early"})
-    docs.state.apply("edit", {"item": "doc.team", "body": "2"})
     _, cursor = await pull(call, docs)
     now[0] += 59
     assert (await pull(call, docs, cursor))[0] == []
@@ -98,15 +96,19 @@ async def test_expired_and_future_cursors_want_a_reannounce(world: World, call: 
     _, cursor = await pull(call, docs)
     docs.state.apply("expire_cursor")
     assert await call(docs, "ListChanges", {"cursor": cursor}) == required
+    _, early = await pull(call, docs)
+    docs.state.apply("checkpoint", {"name": "early"})
+    docs.state.apply("edit", {"item": "doc.team", "body": "3"})
     _, cursor = await pull(call, docs)
     docs.state.apply("restore_to", {"name": "early"})
+    assert (await pull(call, docs, early))[0] == []
     assert await call(docs, "ListChanges", {"cursor": cursor}) == required
 
 
 async def test_consumers_do_not_see_one_another(docs: Sibling, call: Any) -> None:
     """Another consumer's cursor is as good as forged, and voiding one's cursors leaves the other's (CON-18, G13).
 
-    Broken to see red: the consumer's name left out of the cursor's MAC, `expire` without its `where`.
+    Broken on 2026-11-30 to see red: the consumer's name left out of the cursor's MAC, `expire` without its `where`.
     """
     docs.consumers.add_token("other", "pull", "tok-2")
     assert docs.store.query("select count(*) from consumers") == [(0,)]  # made when first seen (CON-16)

@@ -33,7 +33,7 @@ async def test_not_visible_is_the_same_bytes_for_every_reason(docs: Sibling, at:
     """Private, granted (with a grant), narrowed after it was shared (with a grant), removed from it, deleted and
     unknown are one answer, whatever revision is asked about (CON-06).
 
-    Broken to see red: `and i.rung = 'team'` taken out of the rule; AHEAD for a missing row.
+    Broken on 2026-11-30 to see red: `and i.rung = 'team'` taken out of the rule; AHEAD for a missing row.
     """
     seen = {alias: at(docs, alias) for alias in ("doc.private", "doc.granted", "doc.team", "doc.barred", "doc.other")}
     assert b"VERDICT_VISIBLE" in await raw_verdict(docs, BOB, seen["doc.team"][1], seen["doc.team"][0])
@@ -77,7 +77,7 @@ async def test_another_subject_kind_makes_the_call_unknown(
 ) -> None:
     """The other kind, none, or no proper address: UNKNOWN for every pair, private and absent ones too (CON-02).
 
-    Broken to see red: the kind coerced by looking the value up in both columns.
+    Broken on 2026-11-30 to see red: the kind coerced by looking the value up in both columns.
     """
     pairs = [at(docs, "doc.team"), at(docs, "doc.private"), ("absent", "r")]
     assert await rule(docs, value, *pairs, kind=kind) == ["UNKNOWN"] * 3

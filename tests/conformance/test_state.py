@@ -1,5 +1,6 @@
 """The state hook and the faults of the demo apps, and what else they answer."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +147,19 @@ async def test_the_home_gives_its_roster_for_a_token() -> None:
     after = (await http(home, "h").post(path, json={})).json()
     assert (after["personRefs"], after["generation"]) == (["p-1"], before["generation"])
     assert after["epoch"] != before["epoch"]
+
+
+def test_many_threads_at_once(docs: Sibling) -> None:
+    """Edits and questions from several threads leave one whole history: no revision is lost and none is made twice."""
+    item_id = docs.store.aliases()["doc.team"]
+
+    def work(n: int) -> None:
+        for step in range(20):
+            docs.state.apply("edit", {"item": item_id, "body": f"{n}-{step}"})
+            assert docs.server.feed.changes(f"c-{n}", "") is not None
+            assert docs.store.team_content(item_id) is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert docs.store.query("select count(*), max(n) from revisions where item_id = ?", item_id) == [(161, 160)]
+    assert docs.store.query("select count(*) from consumers") == [(8,)]

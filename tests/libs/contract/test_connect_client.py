@@ -103,7 +103,7 @@ async def test_a_malformed_reply_is_unavailable(raw: bytes) -> None:
 async def test_redirects_are_refused(status: str) -> None:
     """A redirect, to another team or to itself, is an error and is not dialled (G11).
 
-    Broken to see red: allow_redirects=True, which dials the second server.
+    Broken on 2026-11-30 to see red: allow_redirects=True, which dials the second server.
     """
     dialled = 0
 
@@ -122,7 +122,7 @@ async def test_redirects_are_refused(status: str) -> None:
 
 @pytest.mark.parametrize("frame", ["length", "chunked", "until close"])
 async def test_endless_bodies_are_cut_off(frame: str) -> None:
-    """A body without end stops at the limit, however it is framed. Broken to see red: the count in `_read` removed."""
+    """A body without end stops at the limit, however it is framed. Broken on 2026-11-30 to see red: the count in `_read` removed."""
     sent = 0
 
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -30,17 +30,33 @@ def good() -> list[tuple[str, str, int]]:
         [*good(), ("foreign", "r1", 1)],
         [*good()[:2], ("item-2", "r2", 1)],
         [*good()[:2], ("", "", 1)],
+        [*good(), ("item-0", "r1", 6)],
+        [*good(), ("foreign", "r1", 0)],
         [*good()[:2], ("item-2", "r1", 0)],
         [*good()[:2], ("item-2", "r1", 6)],
         [*good()[:2], ("item-2", "r1", -1)],
         [*good()[:2], ("item-2", "r1", 2_000_000_000)],
     ],
-    ids=["empty", "short", "extra-double", "double", "foreign", "other-revision", "blank", "zero", "6", "-1", "huge"],
+    ids=[
+        "empty",
+        "short",
+        "extra-double",
+        "double",
+        "foreign",
+        "other-revision",
+        "blank",
+        "double-6",
+        "foreign-0",
+        "zero",
+        "6",
+        "-1",
+        "huge",
+    ],
 )
 def test_one_bad_entry_makes_the_whole_call_unknown(entries: list[tuple[str, str, int]]) -> None:
     """Missing, doubled, foreign, unspecified, unrecognised: UNKNOWN for every pair.
 
-    Broken to see red: `continue` on an unrecognised value, the last of two doubles taken, length not compared.
+    Broken on 2026-11-30 to see red: `continue` on an unrecognised value, the last of two doubles taken, length not compared.
     """
     assert set(wire.decode_verdicts(PAIRS, answer(*good())).values()) == {Verdict.VISIBLE}
     assert wire.decode_verdicts(PAIRS, answer(*entries)) == ALL_UNKNOWN
