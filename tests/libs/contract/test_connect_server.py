@@ -96,7 +96,10 @@ async def test_too_large_by_its_own_word() -> None:
 
 
 async def test_too_large_by_count() -> None:
-    """An endless chunked body is cut off at the limit. Broken on 2026-11-30 to see red: the count in `_read` removed."""
+    """An endless chunked body is cut off at the limit.
+
+    Broken on 2026-11-30 to see red: the count in `_read` removed.
+    """
     sent = 0
 
     async def endless():  # type: ignore[no-untyped-def]

@@ -61,7 +61,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_refused_by_production_constructor(url: str) -> None:
-    """The one constructor refuses every host that is not ours. Broken on 2026-11-30 to see red: `host != expected` removed."""
+    """The one constructor refuses every host that is not ours.
+
+    Broken on 2026-11-30 to see red: `host != expected` removed.
+    """
     with pytest.raises(ServiceError) as caught:
         ConnectClient(url, "token", team="acme", zone="oficina.works", app="docs")
     assert caught.value.kind in (Kind.INVALID, Kind.REFUSED)

@@ -56,7 +56,8 @@ def good() -> list[tuple[str, str, int]]:
 def test_one_bad_entry_makes_the_whole_call_unknown(entries: list[tuple[str, str, int]]) -> None:
     """Missing, doubled, foreign, unspecified, unrecognised: UNKNOWN for every pair.
 
-    Broken on 2026-11-30 to see red: `continue` on an unrecognised value, the last of two doubles taken, length not compared.
+    Broken on 2026-11-30 to see red: `continue` on an unrecognised value or on a doubled one, the
+    reply's length not compared.
     """
     assert set(wire.decode_verdicts(PAIRS, answer(*good())).values()) == {Verdict.VISIBLE}
     assert wire.decode_verdicts(PAIRS, answer(*entries)) == ALL_UNKNOWN
