@@ -1,10 +1,9 @@
 """Snippets, made from the opened chunk with the tokens of the one analyser (IDX-02)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memoria_search.index.analysis import Analyser, QueryTerms
-from memoria_search.index.literals import SURFACE
 
 WIDTH = 240
 """Characters of a snippet, give or take a word: two lines at 1280 pixels, five at 360."""
@@ -33,7 +32,8 @@ class Highlighter:
     def __init__(self, analyser: Analyser, query: QueryTerms) -> None:
         self._analyser = analyser
         self._wanted = frozenset((*query.body, *query.exact, *query.literal))
-        self._seen: dict[str, tuple[_Match, ...]] = {}
+        self._hits: dict[str, tuple[_Match, ...]] = {}  # by word, as the analyser takes a text apart
+        self._misses: set[str] = set()
 
     def snippet(self, text: str) -> tuple[SnippetPart, ...]:
         """The part of `text` where matches stand densest, or its beginning where none does (a match in the title).
@@ -60,23 +60,42 @@ class Highlighter:
         return tuple(parts)
 
     def _matches(self, text: str) -> list[_Match]:
+        """What matches, in order. Distinct words are looked up first and only those that match are looked for: fifty
+        chunks have some 9,000 words, and walking them one by one took 25 ms."""
         found: list[_Match] = []
-        for surface in SURFACE.finditer(text):
-            word = surface.group()
-            known = self._seen.get(word)
+        for word in set(text.split()) - self._misses:
+            known = self._hits.get(word)
             if known is None:
-                known = self._seen[word] = self._match(word)
-            at = surface.start()
-            found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
-        return found
+                known = self._match(word)
+                if not known:
+                    self._misses.add(word)
+                    continue
+                self._hits[word] = known
+            for at in _places(text, word):
+                found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
+        return sorted(found, key=lambda match: (match.start, match.end))
 
-    def _match(self, surface: str) -> tuple[_Match, ...]:
-        """What of one surface form matches, by place; a form matched whole is not marked again in parts."""
+    def _match(self, word: str) -> tuple[_Match, ...]:
+        """What of one word matches, by place in it."""
+        tokens = [token for token in self._analyser.word(word) if token[2] in self._wanted]
+        if not tokens:
+            return ()
         hits: dict[tuple[int, int], set[str]] = {}
-        for token in self._analyser.surface(surface):
-            if token.term in self._wanted:
-                hits.setdefault((token.start, token.end), set()).add(token.term)
+        for start, end, term, _ in tokens:
+            hits.setdefault((start, end), set()).add(term)
         return tuple(_Match(start, end, frozenset(hits[start, end])) for start, end in sorted(hits))
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Where `word` stands between white spaces."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if (at == 0 or text[at - 1].isspace()) and (end == len(text) or text[end].isspace()):
+            yield at
+            at = text.find(word, end)
+        else:
+            at = text.find(word, at + 1)
 
 
 def _window(text: str, matches: Sequence[_Match]) -> tuple[int, int]:

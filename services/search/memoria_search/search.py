@@ -1,13 +1,12 @@
 """One search: analyse, rank, rule, open, mark."""
 
-import asyncio
 from dataclasses import dataclass
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import Subject
 from memoria_search.gate import Gate, Page, Passage, window
 from memoria_search.highlight import Highlighter, SnippetPart
-from memoria_search.index.analysis import Analyser, QueryTerms
+from memoria_search.index.analysis import Analyser
 from memoria_search.retrieve.candidates import Retriever
 
 MAX_QUERY_BYTES = 1024  # SRF-02
@@ -50,12 +49,5 @@ class Searcher:
         depth = window(page, size)
         candidates = await self._retriever.candidates(terms, depth) if depth else []
         ruled = await self._gate.page(subject, candidates, page, size)
-        return Found(ruled, await self._rows(terms, ruled.passages))
-
-    async def _rows(self, terms: QueryTerms, passages: tuple[Passage, ...]) -> tuple[Row, ...]:
         highlighter = Highlighter(self._analyser, terms)
-
-        def mark() -> tuple[Row, ...]:
-            return tuple(Row(passage, highlighter.snippet(passage.text)) for passage in passages)
-
-        return await asyncio.to_thread(mark) if passages else ()
+        return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

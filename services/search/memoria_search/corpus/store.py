@@ -99,21 +99,26 @@ class Store:
             )
             keys = (chunk_key(ref.number, ordinal) for ref, ordinal in places)
             chunks = _select(db, "SELECT key, trail, text FROM chunks WHERE key IN", keys)
-            return [self._open(documents, chunks, ref, ordinal) for ref, ordinal in places]
+            about = {ref.number: self._about(ref, documents) for ref, _ in places}
+            return [self._open(about[ref.number], chunks, ref, ordinal) for ref, ordinal in places]
 
         return await self._database.read(read)
 
-    def _open(
-        self, documents: dict[int, tuple], chunks: dict[int, tuple], ref: DocumentRef, ordinal: int
-    ) -> OpenedChunk | None:
-        about, body = documents.get(ref.number), chunks.get(chunk_key(ref.number, ordinal))
-        if about is None:
+    def _about(self, ref: DocumentRef, documents: dict[int, tuple]) -> tuple[Metadata | None] | None:
+        """A document's metadata, or None in its place where it does not open; None alone where the row is gone."""
+        if ref.number not in documents:
             return None
         row = rows.document_row(ref.document_id, ref.number)
-        place = rows.chunk_row(ref.document_id, ref.number, ordinal)
+        return (_or_none(lambda: rows.open_metadata(self._vault, row, documents[ref.number])),)
+
+    def _open(
+        self, about: tuple[Metadata | None] | None, chunks: dict[int, tuple], ref: DocumentRef, ordinal: int
+    ) -> OpenedChunk | None:
+        if about is None:
+            return None
+        place, body = rows.chunk_row(ref.document_id, ref.number, ordinal), chunks.get(chunk_key(ref.number, ordinal))
         return OpenedChunk(
-            _or_none(lambda: rows.open_metadata(self._vault, row, about)),
-            None if body is None else _or_none(lambda: rows.open_chunk(self._vault, place, *body)),
+            about[0], None if body is None else _or_none(lambda: rows.open_chunk(self._vault, place, *body))
         )
 
     async def open_document(self, ref: DocumentRef) -> OpenedDocument | None:

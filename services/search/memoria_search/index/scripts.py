@@ -7,6 +7,7 @@ and find every run that was written; a single character is found because single 
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from memoria_search.index.fold import MARKS, fold
@@ -25,16 +26,22 @@ RUN = re.compile(f"[{_SPACELESS}][{_SPACELESS}{MARKS}]*")
 """A run of characters of such scripts."""
 
 
+@lru_cache(maxsize=16_384)
+def _char(char: str) -> tuple[bool, str]:
+    """Whether a character joins the one before it, and its folded form. Half-width voicing marks are letters."""
+    return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f", fold(char)
+
+
 def _units(run: str) -> list[tuple[int, int, str]]:
     """The run's characters with their marks: (start, end, folded)."""
     units: list[tuple[int, int, str]] = []
     for at, char in enumerate(run):
-        joins = unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f"  # half-width voicing marks are letters
+        joins, folded = _char(char)
         if joins and units:
             start, _, _ = units[-1]
             units[-1] = (start, at + 1, fold(run[start : at + 1]))
         else:
-            units.append((at, at + 1, fold(char)))
+            units.append((at, at + 1, folded))
     return [unit for unit in units if unit[2]]
 
 
