@@ -8,7 +8,10 @@ from enum import Enum
 
 from memoria_conformance.formats import display
 from memoria_conformance.store import Store
-from memoria_contract.types import Pair, Subject, SubjectKind, Verdict
+from memoria_contract.types import Subject, SubjectKind, Verdict
+
+ItemAt = tuple[str, str]
+"""(item id, revision). Plain, for 256 of them are hashed and written on every search."""
 
 _RULE = """
 select a.value ->> 1 = i.revision, r.revision is not null, i.item_id is null or m.person is not null
@@ -35,7 +38,7 @@ class Outcome(Enum):
 class CellAt:
     """A cell at a revision of its sheet; row and column count from 1."""
 
-    pair: Pair
+    pair: ItemAt
     tab: str
     row: int
     column: int
@@ -68,7 +71,7 @@ class Rulings:
     def __init__(self, store: Store, kinds: Sequence[SubjectKind]) -> None:
         self._store, self.kinds = store, tuple(kinds)
 
-    def authorize(self, subject: Subject | None, pairs: Sequence[Pair]) -> list[Verdict]:
+    def authorize(self, subject: Subject | None, pairs: Sequence[ItemAt]) -> list[Verdict]:
         """One verdict per pair, in order.
 
         A subject of a kind this app does not key on is UNKNOWN throughout (CON-02); somebody who is no member sees
@@ -80,7 +83,7 @@ class Rulings:
         person = self._person(subject)
         if person is None:
             return [Verdict.NOT_VISIBLE] * len(pairs)
-        rows = self._store.query(_RULE, json.dumps([[pair.item_id, pair.revision] for pair in pairs]), person)
+        rows = self._store.query(_RULE, json.dumps(pairs), person)
         return [_verdict(bool(current), bool(logged), bool(barred)) for current, logged, barred in rows]
 
     def aggregate(self, subject: Subject | None, function: str, cells: Sequence[CellAt]) -> Aggregate:
@@ -96,10 +99,10 @@ class Rulings:
                 return Aggregate(Outcome.STALE, cell=index)
             if verdict is Verdict.AHEAD:
                 return Aggregate(Outcome.AHEAD, cell=index)
-        sheets = {item: self._store.team_content(item) for item in {cell.pair.item_id for cell in cells}}
+        sheets = {item: self._store.team_content(item) for item in {cell.pair[0] for cell in cells}}
         found = []
         for index, cell in enumerate(cells):
-            held = sheets[cell.pair.item_id]
+            held = sheets[cell.pair[0]]
             tabs = dict(held[1].tabs) if held else {}
             if cell.tab not in tabs:
                 return Aggregate(Outcome.NOT_VISIBLE)

@@ -11,7 +11,7 @@ from memoria_conformance.feed import Feed
 from memoria_conformance.rulings import FUNCTIONS, CellAt, Outcome, Rulings
 from memoria_conformance.store import Store
 from memoria_contract import wire
-from memoria_contract.types import MAX_CELLS, MAX_PAIRS, Author, ItemId, Pair, Revision
+from memoria_contract.types import MAX_CELLS, MAX_PAIRS, Author
 
 SERVICE = pb.DESCRIPTOR.services_by_name["SiblingService"]
 _CALLS = (pb.CALL_LIST_CHANGES, pb.CALL_ANNOUNCE, pb.CALL_AUTHORIZE, pb.CALL_GET_CONTENT)
@@ -64,15 +64,18 @@ class SiblingServer:
 
     async def authorize(self, request: pb.AuthorizeRequest, caller: Consumer) -> pb.AuthorizeResponse:
         """S2."""
-        pairs = [wire.pair_from_wire(item) for item in request.items]
+        pairs = [(item.item_id, item.revision) for item in request.items]
         if len(pairs) > MAX_PAIRS:
             raise ServiceError(Kind.INVALID, "more than 256 pairs")
         if len(set(pairs)) < len(pairs):
             raise ServiceError(Kind.INVALID, "a pair is asked twice")
         verdicts = self.rulings.authorize(wire.subject_from_wire(request.subject), pairs)
-        reply = pb.AuthorizeResponse()
-        for pair, verdict in zip(pairs, verdicts, strict=True):
-            reply.verdicts.add(item_id=pair.item_id, revision=pair.revision, verdict=wire.verdict_to_wire(verdict))
+        reply = pb.AuthorizeResponse(
+            verdicts=[
+                pb.ItemVerdict(item_id=item_id, revision=revision, verdict=wire.verdict_to_wire(verdict))
+                for (item_id, revision), verdict in zip(pairs, verdicts, strict=True)
+            ]
+        )
         _spoil(reply, self.faults.of("Authorize").kind)
         return reply
 
@@ -107,7 +110,7 @@ class SiblingServer:
         function = functions.get(request.function, "")
         if function not in FUNCTIONS:
             raise ServiceError(Kind.INVALID, "unknown function")
-        cells = [CellAt(_pair(cell), cell.tab, cell.row, cell.column) for cell in request.cells]
+        cells = [CellAt((cell.item_id, cell.revision), cell.tab, cell.row, cell.column) for cell in request.cells]
         found = self.rulings.aggregate(wire.subject_from_wire(request.subject), function, cells)
         reply = pb.AggregateResponse(outcome=_OUTCOMES[found.outcome])
         if found.outcome is Outcome.VALUE:
@@ -126,10 +129,6 @@ _OUTCOMES = {
     Outcome.NON_NUMERIC: pb.AGGREGATE_OUTCOME_NON_NUMERIC,
     Outcome.UNKNOWN: pb.AGGREGATE_OUTCOME_UNKNOWN,
 }
-
-
-def _pair(cell: pb.CellRef) -> Pair:
-    return Pair(ItemId(cell.item_id), Revision(cell.revision))
 
 
 def _spoil(reply: pb.AuthorizeResponse, fault: str) -> None:

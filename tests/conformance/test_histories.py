@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from memoria_chassis.errors import ServiceError
 from memoria_conformance.sibling import make_sibling
 from memoria_conformance.world import load_world
-from memoria_contract.types import ItemId, Pair, Revision, Subject, SubjectKind, Verdict
+from memoria_contract.types import Subject, SubjectKind, Verdict
 
 WORLD = load_world(
     "people:\n"
@@ -66,7 +66,7 @@ def test_every_verdict_follows_from_the_history(history: list[tuple[str, int, st
     for person in ("ann", "bob"):
         subject = Subject(SubjectKind.ADDRESS, f"{person}@x.test")
         asked = [(n, revision) for n in range(3) for revision in sorted(ever[n])]
-        pairs = [Pair(ItemId(ids[f"d{n}"]), Revision(revision)) for n, revision in asked]
+        pairs = [(ids[f"d{n}"], revision) for n, revision in asked]
         for (n, revision), verdict in zip(asked, sibling.server.rulings.authorize(subject, pairs), strict=True):
             if rung[n] != "team" or (n, person) in removed:
                 expected = Verdict.NOT_VISIBLE
