@@ -32,7 +32,7 @@ def _message(sender: str, address: str, link: str) -> EmailMessage:
     message["From"] = sender
     message["To"] = address
     message["Subject"] = "Your sign-in link"
-    message.set_content(_TEXT.format(link=link))
+    message.set_content(_TEXT.format(link=link), cte="7bit")  # unwrapped, so that the link survives any reader
     return message
 
 

@@ -1,0 +1,34 @@
+"""`memoria search` for a terminal."""
+
+from html import unescape
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+
+def show(console: Console, found: dict[str, Any]) -> None:
+    """Notices, then results, as the page has them."""
+    for notice in found["notices"]:
+        console.print(Text(notice["text"], style="yellow"))
+    for result in found["results"]:
+        place = " › ".join([result["app"], *result["trail"]])
+        console.print(Text.assemble((f"{result['rank']}. ", "dim"), (result["title"], "bold")))
+        console.print(Text(place + (f" · {result['date']}" if result["date"] else ""), style="dim"))
+        if result["state"] == "spoken":
+            console.print(_marked(result["snippet"]))
+        else:
+            console.print(Text("its text cannot be had right now", style="italic"))
+        console.print(Text(result["link"], style="dim"), soft_wrap=True)
+        console.print()
+    if not found["results"] and not found["notices"]:
+        console.print("Nothing matched these words in what you may see.")
+    if found["more"]:
+        console.print(Text(f"more: --page {found['page'] + 1}", style="dim"))
+
+
+def _marked(snippet: str) -> Text:
+    text = Text()
+    for number, run in enumerate(snippet.replace("</mark>", "<mark>").split("<mark>")):
+        text.append(unescape(run), style="bold green" if number % 2 else "")
+    return text

@@ -1,0 +1,62 @@
+"""`memoria status`: what each service's internal port says."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from memoria_chassis.settings import SERVICES
+from memoria_cli.place import Place
+
+
+def read(place: Place) -> dict[str, Any]:
+    """The running instance as one document. Raises UNAVAILABLE where none runs."""
+    running = place.running()
+    services = {service: _ask(Path(running.run_dir), service) for service in SERVICES}
+    search, ingest = services["search"], services["ingest"]
+    return {
+        "url": running.url,
+        "ready": all(found["ready"] for found in services.values()),
+        "services": {name: {"ready": found["ready"], "pid": found.get("pid")} for name, found in services.items()},
+        "sources": ingest.get("sources", []),
+        "index": {
+            "documents": search.get("documents"),
+            "chunks": search.get("chunks"),
+            "bytes": search.get("index_bytes"),
+            "generation": search.get("generation"),
+        },
+        "assistant": "off",
+    }
+
+
+def _ask(run_dir: Path, service: str) -> dict[str, Any]:
+    try:
+        port = int((run_dir / f"{service}.port").read_text())
+        found = httpx.get(f"http://127.0.0.1:{port}/status", timeout=5, trust_env=False).json()
+        return dict(found)
+    except (OSError, ValueError, TypeError, httpx.HTTPError):
+        return {"ready": False}
+
+
+def show(console: Console, found: dict[str, Any]) -> None:
+    """For a terminal."""
+    console.print(found["url"], markup=False)
+    services = Table("service", "ready", "pid", box=None)
+    for name, service in found["services"].items():
+        services.add_row(name, "yes" if service["ready"] else "NO", str(service["pid"] or "–"))
+    console.print(services)
+    sources = Table("source", "state", "as of", "last failure", "owed", box=None)
+    for source in found["sources"]:
+        sources.add_row(
+            source["app"], source["state"], source["as_of"] or "–", source["failure"] or "–", str(source["owed"])
+        )
+    if found["sources"]:
+        console.print(sources)
+    index = found["index"]
+    console.print(
+        f"index: {index['documents']} documents, {index['chunks']} chunks, {index['bytes']} bytes in RAM,"
+        f" generation {index['generation']}",
+        markup=False,
+    )

@@ -1,0 +1,1 @@
+"""`memoria up`: one machine, one team, every process."""
