@@ -33,7 +33,6 @@ class Highlighter:
         self._analyser = analyser
         self._wanted = frozenset((*query.body, *query.exact, *query.literal))
         self._hits: dict[str, tuple[_Match, ...]] = {}  # by word, as the analyser takes a text apart
-        self._misses: set[str] = set()
 
     def snippet(self, text: str) -> tuple[SnippetPart, ...]:
         """The part of `text` where matches stand densest, or its beginning where none does (a match in the title).
@@ -63,26 +62,20 @@ class Highlighter:
         """What matches, in order. Distinct words are looked up first and only those that match are looked for: fifty
         chunks have some 9,000 words, and walking them one by one took 25 ms."""
         found: list[_Match] = []
-        for word in set(text.split()) - self._misses:
+        for word in self._analyser.words_with(self._wanted, set(text.split())):
             known = self._hits.get(word)
             if known is None:
-                known = self._match(word)
-                if not known:
-                    self._misses.add(word)
-                    continue
-                self._hits[word] = known
+                known = self._hits[word] = self._match(word)
             for at in _places(text, word):
                 found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
         return sorted(found, key=lambda match: (match.start, match.end))
 
     def _match(self, word: str) -> tuple[_Match, ...]:
         """What of one word matches, by place in it."""
-        tokens = [token for token in self._analyser.word(word) if token[2] in self._wanted]
-        if not tokens:
-            return ()
         hits: dict[tuple[int, int], set[str]] = {}
-        for start, end, term, _ in tokens:
-            hits.setdefault((start, end), set()).add(term)
+        for start, end, term, _ in self._analyser.word(word):
+            if term in self._wanted:
+                hits.setdefault((start, end), set()).add(term)
         return tuple(_Match(start, end, frozenset(hits[start, end])) for start, end in sorted(hits))
 
 

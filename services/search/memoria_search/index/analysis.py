@@ -21,7 +21,7 @@ from memoria_search.index.stopwords import STOP_WORDS
 ANALYSER_VERSION = 1
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
-_CACHE_LIMIT = 100_000  # words, about 60 MB; then it starts anew
+_CACHE_LIMIT = 60_000  # words, about 50 MB; the first ones seen are the common ones, so it is then left as it is
 _CACHED_LENGTH = 48  # longer words hardly come twice
 
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
@@ -75,6 +75,7 @@ class Analyser:
     def __init__(self) -> None:
         self._local = threading.local()  # a stemmer is not for two threads at once
         self._cache: dict[str, tuple[Token, ...]] = {}
+        self._holders: dict[str, set[str]] = {}  # the cache turned round: a term's words
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Every term of `text` with offsets in characters of `text` itself. Takes any string: NULs separate (F19)."""
@@ -107,11 +108,21 @@ class Analyser:
         made = tuple(
             token for match in SURFACE.finditer(word) for token in _shift(self._analyse(match.group()), match.start())
         )
-        if len(word) <= _CACHED_LENGTH:
-            if len(self._cache) >= _CACHE_LIMIT:
-                self._cache.clear()
-            self._cache[word] = made
+        if len(word) <= _CACHED_LENGTH and len(self._cache) < _CACHE_LIMIT:
+            for token in made:
+                self._holders.setdefault(token.term, set()).add(word)
+            self._cache[word] = made  # last: a word that is found here is in `_holders` under each of its terms
         return made
+
+    def words_with(self, wanted: frozenset[str], words: set[str]) -> set[str]:
+        """Those of `words` that hold a wanted term; whole sets at a time, for a page has some 9,000 words."""
+        found = {
+            word for word in words.difference(self._cache) if any(token.term in wanted for token in self.word(word))
+        }
+        for term in wanted:
+            if holders := self._holders.get(term):
+                found |= holders & words
+        return found
 
     def _analyse(self, surface: str) -> Iterator[Token]:
         if surface.isascii() or not RUN.search(surface):
