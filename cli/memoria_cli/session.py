@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,12 @@ class Session:
             self._url, self._local, self._address = url.rstrip("/"), False, (address or "").strip().lower()
         self._client = httpx.Client(base_url=self._url, timeout=_SECONDS, trust_env=False)
         self._token = ""
+        self._signing_in = threading.Lock()
 
     def _authorization(self) -> dict[str, str]:
-        if not self._token:
-            self._token = self._stored() or self._log_in()
+        with self._signing_in:  # uploads run side by side, and a sign-in link works once
+            if not self._token:
+                self._token = self._stored() or self._log_in()
         return {"Authorization": f"Bearer {self._token}"}
 
     def _stored(self) -> str:
@@ -50,6 +53,11 @@ class Session:
         self._client.cookies.clear()
         write_private(self._place.cli_tokens, json.dumps(self._place.read_cli_tokens() | {self._address: token}))
         return token
+
+    def _renew(self, refused: str) -> None:
+        with self._signing_in:
+            if refused == f"Bearer {self._token}":  # otherwise another upload has renewed it meanwhile
+                self._token = self._log_in()
 
     def get(self, path: str, params: dict[str, Any]) -> dict[str, Any]:
         """GET a document of the API. Raises ServiceError with the instance's own kind and sentence."""
@@ -80,7 +88,7 @@ class Session:
         try:
             reply = self._client.request(method, path, headers=self._authorization(), **options)
             if reply.status_code == 401 and self._local:  # the stored token expired or the instance is a new one
-                self._token = self._log_in()
+                self._renew(reply.request.headers["Authorization"])
                 for _, (_, body, _) in (options.get("files") or {}).items():
                     body.seek(0)
                 reply = self._client.request(method, path, headers=self._authorization(), **options)

@@ -99,7 +99,7 @@ class IntakeClient:
             async for part in body:
                 yield intake_pb2.UploadRequest(data=part)
 
-        reply = await self._peer.call(self._stub.Upload, messages(), timeout=UPLOAD_SECONDS)
+        reply = await self._peer.send(self._stub.Upload, messages(), timeout=UPLOAD_SECONDS)
         documents = [
             Uploaded(
                 document.document_id,

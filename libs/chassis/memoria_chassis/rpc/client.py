@@ -1,5 +1,6 @@
 """One peer service, called with a token and a deadline, failing with ServiceError."""
 
+import asyncio
 from collections.abc import AsyncIterable
 from typing import Any, cast
 
@@ -35,7 +36,28 @@ class Peer:
             self.channel = grpc.aio.secure_channel(address, credentials, options=options)
         self._metadata = ((TOKEN_KEY, token),)
 
-    async def call(self, method: Any, request: Message | AsyncIterable[Message], *, timeout: float) -> Any:
+    async def send(self, method: Any, messages: AsyncIterable[Message], *, timeout: float) -> Any:
+        """Call a stream-unary `method`, writing `messages` as they come. Raises ServiceError.
+
+        What `messages` raises cancels the call and is raised here, so that a body cut short never looks whole.
+        (Handed to gRPC as an iterator, its exception would cancel this very task instead.)
+        """
+        call = method(timeout=budget(timeout), metadata=self._metadata)
+        try:
+            try:
+                async for message in messages:
+                    await call.write(message)
+                await call.done_writing()
+            except asyncio.InvalidStateError:
+                pass  # the peer answered before it had read everything: its answer says why
+            return await call
+        except grpc.aio.AioRpcError as failure:
+            raise error_from(failure, self.service) from None
+        except BaseException:
+            call.cancel()
+            raise
+
+    async def call(self, method: Any, request: Message, *, timeout: float) -> Any:
         """Call `method`, a multicallable of a stub on `self.channel`, with at most `timeout` seconds.
 
         Less if the request being served has less left: each hop keeps back 20 ms. Raises ServiceError.

@@ -27,6 +27,7 @@ def routes(desk: Desk) -> list[Route]:
             searched=bool(query.strip()),
             number=number,
             found=found,
+            deleted="deleted" in request.query_params,
             previous_url=_url(query, number - 1) if number > 1 else None,
             next_url=_url(query, number + 1) if found.more else None,
         )
