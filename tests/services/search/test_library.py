@@ -24,7 +24,10 @@ async def test_deleting_what_memoria_does_not_own_is_not_found(house: House, hel
 
 
 async def test_a_deleted_document_is_nowhere_after_a_restart_too(house: House) -> None:
-    """Found, deleted, found no more: by search, by id, in the tables, after a restart (F10)."""
+    """Found, deleted, found no more: by search, by id, in the tables, in the index, after a restart (F10).
+
+    Broken to see it red: chunks left in their table; the index not told; the catalogue not told.
+    """
     ref = await house.upload("the word zqx81")
     assert await house.ids("zqx81") == [ref.document_id]
     assert await house.library.delete(ref.document_id) == 1
@@ -35,6 +38,7 @@ async def test_a_deleted_document_is_nowhere_after_a_restart_too(house: House) -
             lambda db: db.execute("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)").fetchone()
         )
         assert counts == (0, 0)
+        assert house.library.index.chunks == 0
         await house.restart()
 
 

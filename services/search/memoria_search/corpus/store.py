@@ -99,7 +99,8 @@ class Store:
             )
             keys = (chunk_key(ref.number, ordinal) for ref, ordinal in places)
             chunks = _select(db, "SELECT key, trail, text FROM chunks WHERE key IN", keys)
-            about = {ref.number: self._about(ref, documents) for ref, _ in places}
+            distinct = {ref.number: ref for ref, _ in places}
+            about = {number: self._about(ref, documents) for number, ref in distinct.items()}
             return [self._open(about[ref.number], chunks, ref, ordinal) for ref, ordinal in places]
 
         return await self._database.read(read)
