@@ -220,15 +220,15 @@ async def test_paging_ends_at_the_bound_whatever_matches(house: House) -> None:
     assert house.arbiter.asked == []
 
 
-async def test_the_last_page_within_the_bound_says_refine_only_if_more_may_be_spoken(house: House) -> None:
-    """`refine` follows from what may be spoken: hidden matches beyond the page do not set it."""
+async def test_hidden_matches_set_neither_more_nor_refine(house: House) -> None:
+    """`more` and `refine` follow from what may be spoken: sixty hidden matches set neither."""
     items = await fill(house, 60)
-    last = 512 // 25  # 20 pages of 50 hold 1,000; with 25 a page, page 40 ends at 1,000
-    assert last
+    assert (await house.search("budget")).page.more
     assert not (await house.search("budget", 20)).page.refine
     house.arbiter.rulings |= dict.fromkeys(items, OMIT)
-    found = await house.search("budget")
-    assert (found.page.more, found.page.refine) == (False, False)
+    for page in (1, 20):
+        found = await house.search("budget", page)
+        assert (found.page.more, found.page.refine, found.page.notices) == (False, False, ())
 
 
 async def test_an_unreadable_text_leaves_its_row_marked(house: House) -> None:
