@@ -54,6 +54,8 @@ class WorkOrders:
     def __init__(self, database: Database, key: ServiceKey) -> None:
         self._database = database
         self._sealer = Sealer(key)
+        self._none = False  # known to be empty: every question asks, and hardly ever is there an order
+        self._writes = 0
         self._fingerprints = key.purpose("work-order-fingerprint")
 
     async def record(self, refetch: Iterable[tuple[str, str]], reannounce: Iterable[str]) -> None:
@@ -73,14 +75,20 @@ class WorkOrders:
             )
         except sqlite3.Error as error:
             log.get_logger().error("work orders could not be written", count=len(rows), exc_info=error)
+        # After the write: a read that began before it may have seen none, and must not be what is remembered.
+        self._none, self._writes = False, self._writes + 1
 
     async def open(self) -> list[Order]:
         """The open orders, oldest first, at most 1,000."""
+        if self._none:
+            return []
+        writes = self._writes
         rows = await self._database.read(
             lambda connection: connection.execute(
                 "SELECT id, kind, app, sealed_item FROM orders ORDER BY seq LIMIT ?", (_BATCH,)
             ).fetchall()
         )
+        self._none = not rows and writes == self._writes
         return [
             Order(id_, OrderKind(kind), app, self._sealer.open(sealed, _context(id_)).decode())
             for id_, kind, app, sealed in rows

@@ -38,6 +38,7 @@ class IndexClient:
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self._stub = index_pb2_grpc.IndexServiceStub(peer.channel)
+        self._told: dict[str, tuple[SourceState, datetime | None]] = {}
 
     async def _call(self, method: Any, request: Message) -> Any:
         attempts = AsyncRetrying(
@@ -90,9 +91,13 @@ class IndexClient:
         return [pair_from_wire(item) for item in reply.items]
 
     async def put_source(self, source: Source) -> None:
-        """Say how a source stands."""
+        """Say how a source stands, unless search was told already: of a current source it needs no newer time."""
+        said = (source.state, None if source.state is SourceState.CURRENT else source.as_of)
+        if self._told.get(source.app) == said:
+            return
         request = pb.PutSourceRequest(app=source.app, state=_STATES[source.state], as_of=_stamp(source.as_of))
         await self._call(self._stub.PutSource, request)
+        self._told[source.app] = said
 
 
 def _stamp(moment: datetime | None) -> Timestamp | None:

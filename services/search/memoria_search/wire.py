@@ -38,6 +38,7 @@ _SOURCES = {
 }
 
 _FINGERPRINT_BYTES = 32
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def subject(message: "pb.SearchRequest | pb.GetDocumentRequest") -> Subject:
@@ -154,9 +155,8 @@ def _text(text: str) -> str:
 def _timestamp(moment: datetime | None) -> Timestamp | None:
     if moment is None:
         return None
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
+    since = moment - _EPOCH  # FromDatetime does the same in Python, 50 times a page
+    return Timestamp(seconds=since.days * 86400 + since.seconds, nanos=since.microseconds * 1000)
 
 
 def _datetime(message: Timestamp) -> datetime:

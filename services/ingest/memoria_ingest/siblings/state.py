@@ -5,8 +5,8 @@ A cursor and an item id are content, so both are sealed.
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 from memoria_chassis.aead import SealContext, Sealer
@@ -25,6 +25,8 @@ MIGRATIONS = [
     ) STRICT
     """
 ]
+
+_FILE_FOLLOWS = timedelta(minutes=1)
 
 
 class SourceState(Enum):
@@ -54,9 +56,17 @@ class SourceStore:
         self._database = database
         self._sealer = Sealer(key)
         self._items = key.purpose("owed-item")
+        self._held: dict[str, tuple[Source, datetime | None]] = {}  # as it stands, and its `as_of` in the file
 
     async def get(self, app: str) -> Source:
         """A source; one never seen before stands as never read."""
+        if app in self._held:
+            return self._held[app][0]
+        source = await self._read(app)
+        self._held[app] = (source, source.as_of)
+        return source
+
+    async def _read(self, app: str) -> Source:
         row = await self._database.read(
             lambda c: c.execute(
                 "SELECT cursor, state, as_of, tried_at, failure FROM sources WHERE app = ?", (app,)
@@ -68,7 +78,16 @@ class SourceStore:
         return Source(app, cursor, SourceState(row[1]), _moment(row[2]), _moment(row[3]), row[4])
 
     async def put(self, source: Source) -> None:
-        """Store a source."""
+        """Store a source.
+
+        Where nothing but the times moved on, the file follows only once a minute: each question pulls, and would
+        otherwise wait for the disk. After a crash `as_of` is then up to a minute too old, never too young.
+        """
+        held, written = self._held.get(source.app, (None, None))
+        moved = held is None or replace(held, as_of=source.as_of, tried_at=source.tried_at) != source
+        if not moved and written and source.as_of and source.as_of - written < _FILE_FOLLOWS:
+            self._held[source.app] = (source, written)
+            return
         row = (
             source.app,
             self._sealer.seal(source.cursor.encode(), _cursor_context(source.app)),
@@ -78,6 +97,7 @@ class SourceStore:
             source.failure,
         )
         await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)", row))
+        self._held[source.app] = (source, source.as_of)
 
     async def owe(self, app: str, pairs: Iterable[Pair]) -> None:
         """Remember items whose content could not be fetched, for the next pull."""
