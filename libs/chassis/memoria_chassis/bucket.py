@@ -15,10 +15,20 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, NotFoundError, NotSupportedError, PreconditionError
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    InvalidPathError,
+    NotFoundError,
+    NotSupportedError,
+    PreconditionError,
+)
 from obstore.store import LocalStore, MemoryStore, from_url
 
 from memoria_chassis.errors import Kind, ServiceError
+
+_ANSWERS = (NotFoundError, FileNotFoundError, AlreadyExistsError, PreconditionError, NotSupportedError)
+"""Errors that are an answer to what was asked; every other one is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +51,50 @@ class Bucket:
     async def get(self, name: str) -> Stored:
         """The object called `name`. Raises NOT_FOUND."""
         try:
-            result = await obstore.get_async(self._store, name)
-            data = bytes(await result.bytes_async())
-        except (NotFoundError, FileNotFoundError) as error:
-            raise ServiceError(Kind.NOT_FOUND, "no such object in the bucket") from error
+            with _failures():
+                result = await obstore.get_async(self._store, name)
+                data = bytes(await result.bytes_async())
+        except (NotFoundError, FileNotFoundError):
+            raise ServiceError(Kind.NOT_FOUND, "no such object in the bucket") from None
         meta = result.meta
         return Stored(data, {key: meta[key] for key in ("e_tag", "version") if meta.get(key) is not None})
 
     async def put(self, name: str, data: bytes) -> None:
         """Write `name`, whatever was there."""
-        await obstore.put_async(self._store, name, data)
+        with _failures():
+            await obstore.put_async(self._store, name, data)
 
     async def put_if_absent(self, name: str, data: bytes) -> None:
         """Write `name` unless it exists. Raises CONFLICT if it does."""
         try:
-            await obstore.put_async(self._store, name, data, mode="create")
-        except AlreadyExistsError as error:
-            raise ServiceError(Kind.CONFLICT, "the object is already in the bucket") from error
+            with _failures():
+                await obstore.put_async(self._store, name, data, mode="create")
+        except AlreadyExistsError:
+            raise ServiceError(Kind.CONFLICT, "the object is already in the bucket") from None
 
     async def put_if_match(self, name: str, data: bytes, version: dict[str, Any]) -> None:
         """Replace `name` only if it is still at `version`. Raises CONFLICT if it moved on."""
+        if not version:
+            raise ServiceError(Kind.PRECONDITION, "the bucket names no versions: it cannot compare them")
         if self._directory:
             with self._locked(self._directory):
-                if (await self.get(name)).version != version:
+                if await self._version(name) != version:
                     raise ServiceError(Kind.CONFLICT, "the object in the bucket has moved on")
                 await self.put(name, data)
             return
         try:
-            await obstore.put_async(self._store, name, data, mode=cast(Any, version))
-        except (PreconditionError, NotFoundError) as error:
-            raise ServiceError(Kind.CONFLICT, "the object in the bucket has moved on") from error
+            with _failures():
+                await obstore.put_async(self._store, name, data, mode=cast(Any, version))
+        except (PreconditionError, NotFoundError, FileNotFoundError):
+            raise ServiceError(Kind.CONFLICT, "the object in the bucket has moved on") from None
+
+    async def _version(self, name: str) -> dict[str, Any] | None:
+        try:
+            return (await self.get(name)).version
+        except ServiceError as error:
+            if error.kind is Kind.NOT_FOUND:
+                return None
+            raise
 
     @staticmethod
     @contextmanager
@@ -88,15 +112,17 @@ class Bucket:
     async def delete(self, name: str) -> None:
         """Remove `name`. Removing what is absent is no error."""
         try:
-            await obstore.delete_async(self._store, name)
+            with _failures():
+                await obstore.delete_async(self._store, name)
         except (NotFoundError, FileNotFoundError):
             pass  # already gone, which is what was asked for
 
     async def names(self, prefix: str) -> list[str]:
         """The names under `prefix`, sorted."""
         found: list[str] = []
-        async for page in obstore.list(self._store, prefix=prefix):
-            found.extend(meta["path"] for meta in page)
+        with _failures():
+            async for page in obstore.list(self._store, prefix=prefix):
+                found.extend(meta["path"] for meta in page)
         return sorted(found)
 
     async def probe(self) -> None:
@@ -111,8 +137,7 @@ class Bucket:
         except (NotSupportedError, NotImplementedError) as error:
             raise ServiceError(Kind.PRECONDITION, "the bucket does not support conditional writes") from error
         finally:
-            for leftover in await self.names("probe"):
-                await self.delete(leftover)
+            await self.delete(name)  # only ours: another pod may be probing
 
     @staticmethod
     async def _must_conflict(write: Any, header: str) -> None:
@@ -123,6 +148,19 @@ class Bucket:
                 return
             raise
         raise ServiceError(Kind.PRECONDITION, f"the bucket ignores {header}: two pods could both write")
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """The library's errors name the object and quote the store's reply; ours do neither."""
+    try:
+        yield
+    except _ANSWERS:
+        raise
+    except InvalidPathError:
+        raise ServiceError(Kind.INVALID, "this cannot be an object's name") from None
+    except (BaseError, OSError):
+        raise ServiceError(Kind.UNAVAILABLE, "the bucket did not do what was asked") from None
 
 
 def open_bucket(url: str) -> Bucket:

@@ -5,7 +5,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -61,11 +61,13 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        tree = tomllib.loads(path.read_text())
-    except OSError as error:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
         raise ServiceError(Kind.INVALID, "the file that MEMORIA_CONFIG names cannot be read") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ServiceError(Kind.INVALID, "the configuration file is not valid TOML") from error
+    try:
+        tree = tomllib.loads(data.decode())
+    except (ValueError, RecursionError):  # its messages quote the file, which may hold what should not be repeated
+        raise ServiceError(Kind.INVALID, "the configuration file is not valid TOML") from None
     for name, section in tree.items():
         model = _model(name)
         for table in section if isinstance(section, list) else [section]:
@@ -104,7 +106,10 @@ def _overlay(tree: dict[str, Any], env: Mapping[str, str]) -> None:
             continue
         model = _model(section)
         assert model is not None
-        tree.setdefault(section, {})[key] = _parse(model, key, value, variable)
+        table = tree.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise ServiceError(Kind.INVALID, f"{section}: a section is a table")
+        table[key] = _parse(model, key, value, variable)
 
 
 def _split(variable: str) -> tuple[str, str]:
@@ -119,12 +124,14 @@ def _split(variable: str) -> tuple[str, str]:
 
 
 def _sibling(tree: dict[str, Any], app: str) -> dict[str, Any]:
-    siblings: list[dict[str, Any]] = tree.setdefault("sibling", [])
+    siblings = tree.setdefault("sibling", [])
+    if not isinstance(siblings, list) or not all(isinstance(sibling, dict) for sibling in siblings):
+        raise ServiceError(Kind.INVALID, "sibling: each sibling is a table of its own, [[sibling]]")
     for sibling in siblings:
         if sibling.get("app") == app:
-            return sibling
+            return cast(dict[str, Any], sibling)
     siblings.append({"app": app})
-    return siblings[-1]
+    return cast(dict[str, Any], siblings[-1])
 
 
 def _parse(model: type[BaseModel], key: str, value: str, variable: str) -> Any:
@@ -134,6 +141,6 @@ def _parse(model: type[BaseModel], key: str, value: str, variable: str) -> Any:
     if kind.startswith("dict"):
         try:
             return json.loads(value)
-        except ValueError as error:
-            raise ServiceError(Kind.INVALID, f"{variable} is not JSON") from error
+        except (ValueError, RecursionError):
+            raise ServiceError(Kind.INVALID, f"{variable} is not JSON") from None
     return value

@@ -6,6 +6,7 @@ records, and exceptions, are reduced to where they came from and what type they 
 
 import logging
 import sys
+import threading
 import traceback
 from collections.abc import MutableMapping
 from types import TracebackType
@@ -23,7 +24,7 @@ ALLOWED_FIELDS = frozenset(
 _MAX_VALUE = 120  # an id, a kind or a sentence of ours is shorter; a passage is not
 
 
-def _exception_fields(info: tuple[type[BaseException], BaseException, TracebackType | None]) -> dict[str, Any]:
+def _exception_fields(info: tuple[type[BaseException], BaseException | None, TracebackType | None]) -> dict[str, Any]:
     frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(info[2])[-8:]]
     return {"exception": info[0].__name__, "frames": " < ".join(reversed(frames))}
 
@@ -78,11 +79,18 @@ def configure(service: str) -> None:
     logging.root.handlers = [_LibraryHandler()]
     logging.root.setLevel(logging.WARNING)
     logging.captureWarnings(True)
+    # The three places where Python itself would print an exception, message and all.
     sys.excepthook = _excepthook
+    threading.excepthook = lambda args: _log_uncaught((args.exc_type, args.exc_value, args.exc_traceback))
+    sys.unraisablehook = lambda args: _log_uncaught((args.exc_type, args.exc_value, args.exc_traceback))
 
 
 def _excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    get_logger().error("uncaught exception", exc_info=(kind, error, trace))
+    _log_uncaught((kind, error, trace))
+
+
+def _log_uncaught(info: tuple[type[BaseException], BaseException | None, TracebackType | None]) -> None:
+    get_logger().error("uncaught exception", exc_info=info)
 
 
 def get_logger() -> Any:

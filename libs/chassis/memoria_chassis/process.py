@@ -20,8 +20,8 @@ from memoria_chassis.activity import Activity
 from memoria_chassis.aead import Sealer
 from memoria_chassis.clock import Clock, SystemClock
 from memoria_chassis.config import Settings, load_settings
-from memoria_chassis.errors import ServiceError
-from memoria_chassis.internal import http_server, internal_app
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.internal import EmbeddedServer, http_server, internal_app
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.rpc.allow import AllowList
 from memoria_chassis.rpc.client import Peer, dial
@@ -43,7 +43,7 @@ class Process:
         self._closers: list[Callable[[], Any]] = []
         self._checks: list[Callable[[], Awaitable[bool]]] = []
         self._statuses: list[Callable[[], Awaitable[dict[str, Any]]]] = []
-        self._servers: list[Any] = []
+        self._servers: list[EmbeddedServer] = []
         self._grpc: grpc.aio.Server | None = None
 
     def key(self) -> ServiceKey:
@@ -89,7 +89,13 @@ class Process:
 
     async def ready(self) -> bool:
         """Every check passes and no stop was asked for."""
-        return not self.stopping.is_set() and all([await check() for check in self._checks])
+        if self.stopping.is_set():
+            return False
+        try:
+            return all([await check() for check in self._checks])
+        except Exception as error:
+            log.get_logger().warning("a readiness check failed", exc_info=error)
+            return False
 
     async def status(self) -> dict[str, Any]:
         """Counts from every reporter."""
@@ -109,25 +115,33 @@ class Process:
         if self._grpc is not None:
             bind(self._grpc, self.settings, self.service)
             await self._grpc.start()
-        tasks = [asyncio.create_task(server.serve()) for server in self._servers]
-        await asyncio.wait(
-            [asyncio.gather(*(server.up.wait() for server in self._servers)), *tasks],
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        if internal.up.is_set():
+        tasks = [asyncio.create_task(self._serve(server)) for server in self._servers]
+        up = asyncio.gather(*(server.up.wait() for server in self._servers))
+        first: list[asyncio.Future[Any]] = [up, *tasks]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if up.done():
             (self.settings.data.run_dir / f"{self.service}.port").write_text(str(internal.port))
             log.get_logger().info("serving", pid=os.getpid(), port=internal.port)
-        # What was built at start lives as long as the process: taken out of the collector's rounds.
-        gc.collect()
-        gc.freeze()
-        stop = asyncio.create_task(self.stopping.wait())
-        await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            # What was built at start lives as long as the process: taken out of the collector's rounds.
+            gc.collect()
+            gc.freeze()
+            stop = asyncio.create_task(self.stopping.wait())
+            await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            stop.cancel()
+        up.cancel()
         self.stopping.set()
         if self._grpc is not None:
             await self._grpc.stop(DRAIN_SECONDS)
         for server in self._servers:
             server.should_exit = True
         await asyncio.gather(*tasks)
+
+    @staticmethod
+    async def _serve(server: EmbeddedServer) -> None:
+        try:
+            await server.serve()
+        except SystemExit:  # how uvicorn says that it cannot bind; the reason went to its log
+            raise ServiceError(Kind.PRECONDITION, "cannot listen on an HTTP port: it is taken, or not ours") from None
 
     async def close(self) -> None:
         """Close what was registered, last first; one that fails does not keep the others open."""
@@ -143,10 +157,12 @@ class Process:
 async def _lifeline(stopping: asyncio.Event) -> None:
     """Stop when standard input ends: `memoria up` holds its other end, and the kernel closes it however `up` dies."""
     reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while await reader.read(1024):
-        pass  # nothing is ever sent; only the end matters
-    stopping.set()
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+        while await reader.read(1024):
+            pass  # nothing is ever sent; only the end matters
+    finally:
+        stopping.set()  # also where it cannot be watched: a service nobody could stop is worse than none
 
 
 async def _run(service: str, build: Callable[[Process], Awaitable[None]]) -> None:
@@ -176,4 +192,8 @@ def run_service(service: str, build: Callable[[Process], Awaitable[None]]) -> No
     except ServiceError as error:
         print(f"{service}: {error.message}", file=sys.stderr)  # noqa: T201 - said to whoever started it
         log.get_logger().error("refused to start", kind=error.kind.value)
+        sys.exit(1)
+    except Exception as error:  # a folder that cannot be made, a file that is no database
+        print(f"{service}: stopped by an error, {type(error).__name__}; its trace is in the log", file=sys.stderr)  # noqa: T201 - as above
+        log.get_logger().error("stopped by an error", exc_info=error)
         sys.exit(1)

@@ -13,6 +13,8 @@ SERVICES = ("extract", "authz", "search", "ingest", "gateway")
 
 Label = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
 
 def _address(value: str) -> str:
     value = value.strip().lower()
@@ -34,8 +36,8 @@ class Section(BaseModel):
             text = value.get_secret_value().strip()
         elif file is not None:
             try:
-                text = file.read_text().strip()
-            except OSError as error:
+                text = file.read_text("utf-8").strip()
+            except (OSError, ValueError) as error:  # ValueError: no UTF-8, or no possible path
                 raise ServiceError(Kind.PRECONDITION, f"the file that {name}_file names cannot be read") from error
         else:
             text = ""
@@ -126,7 +128,7 @@ class Rpc(Section):
     tls_ca_file: Path | None = None
     caller_token: SecretStr | None = None
     caller_token_file: Path | None = None
-    callers: dict[str, str] = {}  # service → SHA-256 of its caller token, hex
+    callers: dict[str, Digest] = {}  # service → SHA-256 of its caller token, hex
     allow_file: Path | None = None  # replaces the service's own allow.toml
 
 

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeVar
 
+from memoria_chassis.errors import Kind, ServiceError
+
 T = TypeVar("T")
 
 _READERS = 4  # more than the two cores we size for, so that one long read does not hold up short ones
@@ -35,8 +37,14 @@ class Database:
         database = cls(path)
         connection = database._connection()
         done = connection.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(migrations[done:], start=done + 1):
-            connection.executescript(f"BEGIN IMMEDIATE;\n{script};\nPRAGMA user_version = {number};\nCOMMIT;")
+        try:
+            if done > len(migrations):
+                raise ServiceError(Kind.PRECONDITION, "the database was written by a newer version of this service")
+            for number, script in enumerate(migrations[done:], start=done + 1):
+                connection.executescript(f"BEGIN IMMEDIATE;\n{script};\nPRAGMA user_version = {number};\nCOMMIT;")
+        except BaseException:
+            database.close()  # which rolls back what a failed script began
+            raise
         return database
 
     def _connection(self) -> sqlite3.Connection:
@@ -69,7 +77,8 @@ class Database:
             result = change(connection)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already, and its error is the one to hear
+                connection.execute("ROLLBACK")
             raise
         return result
 

@@ -16,6 +16,15 @@ def start(seconds: float) -> None:
     _deadline.set(time.monotonic() + seconds)
 
 
+def forget() -> None:
+    """What runs from here on is not part of the request that started it. First thing in a background task.
+
+    A task inherits the context it was made in, deadline included: work that a request only sets off would find no
+    time left as soon as that request is answered.
+    """
+    _deadline.set(None)
+
+
 def remaining() -> float | None:
     """Seconds left, or None outside a request. May be negative."""
     deadline = _deadline.get()

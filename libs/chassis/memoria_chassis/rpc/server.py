@@ -46,7 +46,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
         async def guarded(request: Any, context: grpc.aio.ServicerContext) -> Any:
             began = time.perf_counter()
-            kind = "ok"
+            kind = "cancelled"  # until it has ended otherwise: a caller that goes away raises through all of this
             try:
                 with self._activity.request():
                     self._allow.check(path, self._callers.identify(token))
@@ -54,7 +54,9 @@ class Guard(grpc.aio.ServerInterceptor):
                     if left is None:
                         raise ServiceError(Kind.INVALID, "a call needs a deadline")
                     deadline.start(left)
-                    return await behaviour(request, context)
+                    reply = await behaviour(request, context)
+                kind = "ok"
+                return reply
             except ServiceError as error:
                 kind = error.kind.value
                 if error.kind is Kind.INTERNAL:
@@ -81,11 +83,17 @@ def make_server(settings: Settings, allow: AllowList, activity: Activity) -> grp
 
 
 def bind(server: grpc.aio.Server, settings: Settings, service: str) -> None:
-    """Listen where the settings say. TCP takes mutual TLS or nothing."""
+    """Listen where the settings say. TCP takes mutual TLS or nothing. Raises PRECONDITION."""
     address = settings.address_of(service)
-    if address.startswith("unix:"):
-        server.add_insecure_port(address)
-        return
-    cert, key, ca = tls_files(settings)
-    credentials = grpc.ssl_server_credentials([(key, cert)], root_certificates=ca, require_client_auth=True)
-    server.add_secure_port(address, credentials)
+    try:
+        if address.startswith("unix:"):
+            server.add_insecure_port(address)
+            return
+        cert, key, ca = tls_files(settings)
+        credentials = grpc.ssl_server_credentials([(key, cert)], root_certificates=ca, require_client_auth=True)
+        server.add_secure_port(address, credentials)
+    except RuntimeError:
+        raise ServiceError(
+            Kind.PRECONDITION,
+            "cannot listen at the address of rpc.addresses: taken, no such folder, or a socket path above 107 bytes",
+        ) from None

@@ -23,6 +23,8 @@ def error_from(failure: grpc.aio.AioRpcError, service: str) -> ServiceError:
     trailing = failure.trailing_metadata()
     if trailing is not None and OURS in {(key, value) for key, value in trailing}:
         return ServiceError(kind, failure.details() or "no reason given")
+    if kind is Kind.EXHAUSTED:  # the library's word for a message over its limit: sent again it would be no smaller
+        return ServiceError(Kind.TOO_LARGE, f"a message to or from {service} is too large")
     if kind is Kind.DEADLINE:
         return ServiceError(kind, f"{service} did not answer in time")
     return ServiceError(Kind.UNAVAILABLE, f"{service} cannot be reached")
