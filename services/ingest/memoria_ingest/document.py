@@ -1,10 +1,21 @@
 """What ingest hands to search, as plain values."""
 
+import re
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memoria_contract.types import Author, Pair
 from memoria_ingest.chunk import Chunk
+
+MAX_LINE = 300
+"""Characters of a title, or of one step of a trail."""
+
+MAX_STEPS = 8
+"""Steps of a document's trail, the innermost kept."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,18 @@ class Stored:
     document_id: str
     revision: str
     created: bool
+
+
+def plain_line(text: str, most: int = MAX_LINE) -> str:
+    """A title or name as one line, without control and direction characters, which would make it read as another."""
+    flat = " ".join(re.split(r"[ \t\r\n\v\f\u2028\u2029]+", text[: most * 8]))
+    return _CONTROL.sub("", flat).strip()[:most].rstrip()
+
+
+def plain_trail(steps: Iterable[str]) -> tuple[str, ...]:
+    """A document's place: its innermost steps, each one plain line."""
+    kept = deque((line for step in steps if (line := plain_line(step))), maxlen=MAX_STEPS)
+    return tuple(kept)
 
 
 def without_title(chunks: list[Chunk], title: str) -> list[Chunk]:

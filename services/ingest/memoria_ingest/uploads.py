@@ -1,17 +1,18 @@
 """Takes uploads in: fingerprint, sandboxed conversion, parts, chunks, search."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_contract.types import Author
-from memoria_ingest.chunk import chunk_text
+from memoria_ingest.chunk import Chunk, chunk_text
 from memoria_ingest.convert.result import Converted
 from memoria_ingest.convert.sandbox import Sandbox
-from memoria_ingest.document import Document, Stored, UploadOrigin, without_title
+from memoria_ingest.document import Document, Stored, UploadOrigin, plain_line, plain_trail, without_title
 from memoria_ingest.index_client import IndexClient
 
 MAX_FILE = 32 * 1024 * 1024
@@ -19,8 +20,12 @@ MAX_TEXT = 2 * 1024 * 1024
 """Bytes of text in one document; a longer file becomes parts (AMD-06)."""
 
 TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
+MAX_PARTS = 64
+TOO_MUCH_TEXT = (
+    f"This file has more text than {MAX_PARTS * MAX_TEXT // 1024 // 1024} MiB, its headings counted in; split it."
+)
 _MAX_NAME = 255
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+_MAX_ENDING = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +52,17 @@ class Uploads:
         converted = await self._sandbox.convert(stem, body)
         # Keyed, so that the same body is recognised and nobody can test whether we hold a file they know (TRU-05).
         external_id = fingerprint(self._external_ids, body)
-        documents = list(_documents(converted, external_id, stem, trail))
+        # In a thread: long texts take a second, and other uploads and the feeds go on meanwhile.
+        documents = await asyncio.to_thread(documents_of, converted, external_id, stem, trail)
         stored = [await self._index.put(document) for document in documents]
         return Taken(tuple(zip(documents, stored, strict=True)), converted.warnings)
 
 
 async def gather(body: AsyncIterator[bytes], declared: int) -> bytes:
-    """A body as it arrives, refused as soon as it is too large."""
+    """A body as it arrives, refused as soon as it is too large.
+
+    `declared` is its size where the sender knew it, else 0; a body that ends short of it was cut on the way.
+    """
     if declared > MAX_FILE:
         raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
     held = bytearray()
@@ -61,55 +70,60 @@ async def gather(body: AsyncIterator[bytes], declared: int) -> bytes:
         held += part
         if len(held) > MAX_FILE:
             raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
+    if declared and len(held) != declared:
+        raise ServiceError(Kind.INVALID, "This file did not arrive whole; send it again.")
     return bytes(held)
 
 
 def name_and_trail(name: str) -> tuple[str, tuple[str, ...]]:
     """A file's own name, and the folders before it. Only ever shown: no path here is made from it."""
-    parts = [_CONTROL.sub("", part).strip()[:_MAX_NAME] for part in re.split(r"[/\\]", name)]
+    parts = [plain_line(part, len(part)) for part in re.split(r"[/\\]", name)]
     kept = [part for part in parts if part not in {"", ".", ".."}]
     if not kept:
         return "file", ()
-    return kept[-1], tuple(kept[:-1][-8:])
+    own = kept[-1]
+    if len(own) > _MAX_NAME:
+        ending = own[own.rfind(".") :] if "." in own[-_MAX_ENDING:] else ""
+        own = own[: _MAX_NAME - len(ending)] + ending  # its ending says what it is
+    return own, plain_trail(kept[:-1])
 
 
-def _documents(converted: Converted, external_id: bytes, stem: str, trail: tuple[str, ...]) -> list[Document]:
-    title = " ".join(converted.title.split())[:300] or stem
-    texts = split_text(converted.text)
-    documents = []
-    for number, text in enumerate(texts):
-        chunks = without_title(chunk_text(text, table=converted.table), title)
-        name = title if len(texts) == 1 else f"{title} (part {number + 1} of {len(texts)})"
-        documents.append(
-            Document(
-                UploadOrigin(external_id, number, len(texts)),
-                name,
-                trail,
-                tuple(chunks),
-                Author.HUMAN if converted.by_person else Author.UNKNOWN,
-                _date(converted.date),
-            )
+def documents_of(converted: Converted, external_id: bytes, stem: str, trail: tuple[str, ...]) -> list[Document]:
+    """The document, or its parts where its text is longer than one document may be.
+
+    Cut between chunks, after chunking: a part that began in the middle of a table would take a row for its header, and
+    one that began in the middle of a section would not know under which headings it stands.
+    """
+    title = plain_line(converted.title) or stem
+    parts = split_chunks(without_title(chunk_text(converted.text, table=converted.table), title))
+    if not parts:
+        raise ServiceError(Kind.INVALID, "There is no text in this file.")
+    if len(parts) > MAX_PARTS:
+        raise ServiceError(Kind.TOO_LARGE, TOO_MUCH_TEXT)
+    return [
+        Document(
+            UploadOrigin(external_id, number, len(parts)),
+            title if len(parts) == 1 else f"{title} (part {number + 1} of {len(parts)})",
+            trail,
+            tuple(chunks),
+            Author.HUMAN if converted.by_person else Author.UNKNOWN,
+            _date(converted.date),
         )
-    return documents
+        for number, chunks in enumerate(parts)
+    ]
 
 
-def split_text(text: str) -> list[str]:
-    """Parts of at most MAX_TEXT bytes of UTF-8, cut at line ends where there are any. Joined they are the text."""
-    if len(text) * 4 <= MAX_TEXT or len(text.encode("utf-8", "replace")) <= MAX_TEXT:
-        return [text]
-    parts: list[str] = []
-    held: list[str] = []
-    size = 0
-    for line in text.splitlines(keepends=True):
-        for start in range(0, len(line), MAX_TEXT // 4):
-            piece = line[start : start + MAX_TEXT // 4]
-            length = len(piece.encode("utf-8", "replace"))
-            if size + length > MAX_TEXT:
-                parts.append("".join(held))
-                held, size = [], 0
-            held.append(piece)
-            size += length
-    parts.append("".join(held))
+def split_chunks(chunks: list[Chunk]) -> list[list[Chunk]]:
+    """Runs of chunks of at most MAX_TEXT bytes of UTF-8 each, the headings repeated with every chunk counted in."""
+    parts: list[list[Chunk]] = []
+    size = MAX_TEXT
+    for chunk in chunks:
+        length = sum(len(part.encode("utf-8", "replace")) for part in (*chunk.trail, chunk.text))
+        if size + length > MAX_TEXT:
+            parts.append([])
+            size = 0
+        parts[-1].append(chunk)
+        size += length
     return parts
 
 
@@ -118,5 +132,6 @@ def _date(text: str) -> datetime | None:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    # A mail may claim any date; one outside what a timestamp carries is none.
-    return moment.astimezone() if 1 < moment.year < 9999 else None
+    if not 1 < moment.year < 9999:
+        return None  # a mail may claim any date; one outside what a timestamp carries is none
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -94,24 +94,31 @@ def _pieces(block: Block) -> list[_Piece]:
     ceiling = TARGET_WORDS if block.kind is BlockKind.TABLE else MAX_WORDS
     if size <= ceiling:
         return [_Piece("\n".join(block.lines), size)]
-    repeated = sum(words(line) for line in block.repeat)
-    if repeated > ceiling // 4:  # a header so long that repeating it would fill the parts
-        block = Block(BlockKind.PARAGRAPH, block.lines)
-        repeated = 0
-    body = block.lines[len(block.repeat) :]
-    if block.closing and block.repeat:
-        body = body[:-1]
+    opening, body, closing = _frame(block, ceiling // 4)
+    frame = sum(words(line) for line in [*opening, *closing])
     parts: list[list[str]] = [[]]
     filled = 0
-    room = TARGET_WORDS - repeated
     for line in body:
-        for cut in cut_line(line, MAX_WORDS - repeated - 1):
+        for cut in cut_line(line, MAX_WORDS - frame):
             size = words(cut)
-            if parts[-1] and filled + size > room:
+            if parts[-1] and filled + size > TARGET_WORDS - frame:
                 parts.append([])
                 filled = 0
             parts[-1].append(cut)
             filled += size
-    closing = [block.closing] if block.closing and block.repeat else []
-    whole = ["\n".join([*block.repeat, *part, *closing]) for part in parts if part]
-    return [_Piece(text, words(text)) for text in whole]
+    whole = [[*opening, *part, *closing] for part in parts if part]
+    return [_Piece("\n".join(lines), sum(words(line) for line in lines)) for lines in whole]
+
+
+def _frame(block: Block, most: int) -> tuple[list[str], list[str], list[str]]:
+    """(lines before every part, lines to spread, lines behind every part).
+
+    What is repeated is at most `most` words: a longer table header would fill the parts, so it is said once. A fence
+    has to be opened and closed in every part, whatever its author wrote behind the marker.
+    """
+    if block.kind is BlockKind.FENCE:
+        first, *rest = cut_line(block.repeat[0], most)
+        return [first], [*rest, *block.lines[1:-1]], [block.closing]
+    if block.repeat and sum(words(line) for line in block.repeat) <= most:
+        return block.repeat, block.lines[len(block.repeat) :], []
+    return [], block.lines, []

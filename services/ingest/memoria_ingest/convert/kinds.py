@@ -52,7 +52,7 @@ def _sniff(data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
         try:
             names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
-        except (zipfile.BadZipFile, ValueError, OSError):
+        except Exception:  # on a damaged directory zipfile raises nearly anything
             names = set()
         for kind, part in _PARTS.items():
             if part in names:
@@ -76,7 +76,7 @@ def check_package(data: bytes, kind: str) -> None:
         raise Refused(f"This {name} is encrypted or in the old binary format; save it as .{kind} without a password.")
     try:
         members = zipfile.ZipFile(io.BytesIO(data)).infolist()
-    except (zipfile.BadZipFile, ValueError, OSError):
+    except Exception:  # on a damaged directory zipfile raises nearly anything
         raise Refused(f"This {name} is damaged: it is not a readable package.") from None
     unpacked = sum(member.file_size for member in members)
     if unpacked > MAX_UNPACKED or len(members) > _MAX_MEMBERS:

@@ -5,24 +5,31 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Sequence
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind
-from memoria_ingest.convert.result import BROKEN, TOO_MUCH, Converted, Refused, from_bytes
+from memoria_ingest.convert.result import BROKEN, OUT_OF_MEMORY, TOO_MUCH, Converted, Refused, from_bytes
 
 WALL_SECONDS = 60.0
 MAX_OUTPUT = 96 * 1024 * 1024
 """32 MiB of text as JSON, escapes included."""
 
 _AT_ONCE = 2  # one a core
-_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 """All a child is told: none of our keys, tokens or settings."""
 
 
 class Sandbox:
     """Converts files, two at a time, each in a child of its own that is killed at its limits."""
 
-    def __init__(self, wall_seconds: float = WALL_SECONDS, max_output: int = MAX_OUTPUT) -> None:
+    def __init__(
+        self,
+        wall_seconds: float = WALL_SECONDS,
+        max_output: int = MAX_OUTPUT,
+        program: Sequence[str] = ("-m", "memoria_ingest.convert.child"),
+    ) -> None:
+        self._program = program
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._wall_seconds = wall_seconds
         self._max_output = max_output
@@ -32,9 +39,8 @@ class Sandbox:
         async with self._slots:
             child = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-I",
-                "-m",
-                "memoria_ingest.convert.child",
+                "-IB",  # isolated from variables and the current folder; no byte code written
+                *self._program,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -50,7 +56,8 @@ class Sandbox:
                 raise Refused(TOO_MUCH, Kind.EXHAUSTED) from None
             finally:
                 await _end(child)
-        return _read(output, code)
+        # In a thread: a long answer takes a while to take apart, and whatever else runs here goes on meanwhile.
+        return await asyncio.to_thread(_read, output, code)
 
     async def _exchange(self, child: asyncio.subprocess.Process, name: str, data: bytes) -> bytes:
         assert child.stdin is not None
@@ -64,8 +71,7 @@ class Sandbox:
                     raise Refused(TOO_MUCH, Kind.EXHAUSTED)
         finally:
             feed.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await feed
+            await asyncio.gather(feed, return_exceptions=True)
         return bytes(output)
 
 
@@ -76,22 +82,21 @@ async def _feed(stdin: asyncio.StreamWriter, name: str, data: bytes) -> None:
         stdin.write(data)
         await stdin.drain()
         stdin.close()
-    except (BrokenPipeError, ConnectionResetError):
-        pass  # the child ended early; its exit code says why
+    except (OSError, RuntimeError):
+        pass  # the child ended early; its exit code says why. uvloop raises RuntimeError for a pipe that is closed
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:
-    """Kill the child and whatever it started."""
-    if child.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        await child.wait()
+    """Kill the child and whatever it started: the session is its own, and may outlive it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    await child.wait()
 
 
 def _read(output: bytes, code: int) -> Converted:
     if code != 0:
         log.get_logger().warning("a conversion child ended badly", code=code)
-        if code in (-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGXFSZ, 70):
+        if code in (-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGXFSZ, OUT_OF_MEMORY):
             raise Refused(TOO_MUCH, Kind.EXHAUSTED)
         raise Refused(BROKEN)
     try:

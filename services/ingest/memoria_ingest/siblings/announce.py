@@ -7,6 +7,7 @@ from memoria_contract.types import ItemId, Revision
 from memoria_ingest.siblings.sibling_client import SiblingClient
 
 _MAX_PAGES = 10_000
+_MAX_ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ async def read_announce(client: SiblingClient) -> Announced:
             raise _failed("the announce changed under way")
         count += len(page.items)
         items.update((pair.item_id, pair.revision) for pair in page.items)
+        if len(items) > _MAX_ITEMS:
+            raise _failed("the announce does not end")
         if page.closing is not None:
             if page.next_page_token:
                 raise _failed("the announce goes on behind its closing marker")

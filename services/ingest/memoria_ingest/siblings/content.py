@@ -5,11 +5,16 @@ from itertools import groupby
 
 from memoria_contract.types import ItemId, Pair, Revision
 from memoria_ingest.chunk import Chunk, chunk_text
-from memoria_ingest.document import Document, SiblingOrigin, without_title
+from memoria_ingest.document import Document, SiblingOrigin, plain_line, plain_trail, without_title
 from memoria_ingest.siblings.sibling_client import Content, Tab
 
 MAX_TEXT = 4 * 1024 * 1024
 """Characters of one item that are indexed; the reply's cap of 8 MiB bounds them already for most scripts."""
+
+_MAX_BYTES = 12 * 1024 * 1024  # a message between our services is 16 MiB at most
+_MAX_LINK = 2048
+_MAX_GAP = 200
+_MAX_EMPTY = 200_000
 
 
 def document_from(app: str, item_id: ItemId, content: Content, *, with_body: bool) -> Document:
@@ -21,31 +26,49 @@ def document_from(app: str, item_id: ItemId, content: Content, *, with_body: boo
     text = ""
     if with_body:
         parts = [content.body, *("\n".join(_lines(tab)) for tab in content.tabs)]
-        text = "\n\n".join(part for part in parts if part)[:MAX_TEXT]
-    chunks = without_title(chunk_text(text), content.title) or [Chunk((), "")]
+        text = "\n\n".join(part for part in parts if part)[:MAX_TEXT].replace("\r\n", "\n").replace("\r", "\n")
+    title = plain_line(content.title)
+    chunks = _within_budget(without_title(chunk_text(text), title)) or [Chunk((), "")]
     return Document(
         SiblingOrigin(app, Pair(item_id, Revision(content.revision))),
-        content.title,
-        content.trail,
+        title,
+        plain_trail(content.trail),
         tuple(chunks),
         content.author,
         content.date,
-        content.link,
+        content.link if len(content.link) <= _MAX_LINK else "",
     )
+
+
+def _within_budget(chunks: list[Chunk]) -> list[Chunk]:
+    """The chunks that fit one message: headings are repeated with each, and their number is the sibling's to choose."""
+    size = 0
+    for at, chunk in enumerate(chunks):
+        size += sum(len(part.encode("utf-8", "replace")) + 8 for part in (*chunk.trail, chunk.text))
+        if size > _MAX_BYTES:
+            return chunks[:at]
+    return chunks
 
 
 def _lines(tab: Tab) -> Iterator[str]:
     """A tab as a heading and a table. Columns stay where they are: an empty cell before a filled one is kept."""
-    yield f"## {tab.name}"
+    yield f"## {plain_line(tab.name) or 'Sheet'}"
     yield ""
     width = 0
-    for _, row in groupby(sorted(tab.cells), key=lambda cell: cell[0]):
+    room = _MAX_EMPTY
+    for _, row in groupby(sorted(tab.cells, key=lambda cell: cell[:2]), key=lambda cell: cell[0]):
         cells: list[str] = []
         for _, column, display in row:
             # A column number is the sibling's word; it is not let to ask for a million empty cells.
-            cells += [""] * min(column - 1 - len(cells), 200)
-            cells.append(display.replace("|", "\\|").replace("\n", " "))
+            gap = max(0, min(column - 1 - len(cells), _MAX_GAP, room))
+            room -= gap
+            cells += [""] * gap
+            cells.append(_cell(display))
         yield "| " + " | ".join(cells) + " |"
         if not width:
             width = len(cells)
             yield "|" + " --- |" * width
+
+
+def _cell(display: str) -> str:
+    return display.replace("|", "\\|").replace("\r\n", " ").replace("\n", " ").replace("\r", " ")

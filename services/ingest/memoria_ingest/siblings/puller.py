@@ -1,7 +1,7 @@
 """Pulls one source: orders first, then the feed from where it stood. A failure deletes nothing (ING-07)."""
 
 import asyncio
-from collections.abc import Iterable
+import secrets
 from dataclasses import replace
 
 from memoria_chassis import log
@@ -16,8 +16,12 @@ from memoria_ingest.siblings.sibling_client import FeedPage, SiblingClient
 from memoria_ingest.siblings.state import Source, SourceState, SourceStore
 
 _AT_ONCE = 6  # S3 calls under way at one sibling
+_BATCH = 24  # items between two looks at whether anything comes at all
+_RETIRED_AT_ONCE = 1000
 _MAX_PAGES = 10_000
+_TRIES = 3
 _CURRENT = Revision("")
+_shuffle = secrets.SystemRandom().shuffle
 
 
 class Puller:
@@ -32,6 +36,7 @@ class Puller:
         self._clock = clock
         self._with_bodies = with_bodies
         self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._stuck = ("", 0)  # (where nothing could be fetched, how many pulls in a row)
         self.app = client.app
 
     async def pull(self, orders: list[Order]) -> list[Order]:
@@ -39,56 +44,54 @@ class Puller:
         source = await self._store.get(self.app)
         done: list[Order] = []
         try:
-            if any(order.reannounce for order in orders) or source.state is SourceState.RECONCILING:
-                source = await self._reannounce(source)
+            ordered = any(order.reannounce for order in orders)
+            if ordered or source.state is SourceState.RECONCILING:
+                source = await self._reannounce(source, ordered=ordered)
                 done += [order for order in orders if order.reannounce]
             await self._fetch_owed()
             source = await self._follow_feed(source)
-            refetch = [order for order in orders if not order.reannounce]
-            failed = await self._fetch([Pair(ItemId(order.item_id), _CURRENT) for order in refetch])
-            done += [order for order in refetch if order.item_id not in {pair.item_id for pair in failed}]
+            done += await self._refetch([order for order in orders if not order.reannounce])
             source = replace(source, state=SourceState.CURRENT, as_of=self._clock.now(), failure="")
-        except ServiceError as error:
-            log.get_logger().warning("a pull failed", app=self.app, kind=error.kind.value)
+        except Exception as error:
+            kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
+            broken = None if isinstance(error, ServiceError) else error  # ours say themselves what they are
+            log.get_logger().warning("a pull failed", app=self.app, kind=kind.value, exc_info=broken)
             source = await self._store.get(self.app)  # with whatever pages went through
             if source.state is not SourceState.RECONCILING:
                 source = replace(source, state=SourceState.AS_OF)
-            source = replace(source, failure=error.kind.value)
+            source = replace(source, failure=kind.value)
         source = replace(source, tried_at=self._clock.now())
         await self._store.put(source)
         await self._tell(source)
         return done
 
     async def _follow_feed(self, source: Source) -> Source:
+        seen = {source.cursor}
         for _ in range(_MAX_PAGES):
             page = await self._client.changes(source.cursor)
             if page.reannounce_required:
                 return await self._reannounce(source)
-            await self._apply(page)
+            await self._apply(page, source.cursor)
             # Only now: a page half applied is applied again after a crash, and applying twice changes nothing.
-            stalled = page.has_more and page.next_cursor == source.cursor
             source = replace(source, cursor=page.next_cursor)
             await self._store.put(source)
-            if stalled:
-                raise ServiceError(Kind.UNAVAILABLE, "the feed has more but does not advance")
             if not page.has_more:
                 return source
+            if source.cursor in seen:
+                raise ServiceError(Kind.UNAVAILABLE, "the feed has more but does not advance")
+            seen.add(source.cursor)
         raise ServiceError(Kind.UNAVAILABLE, "the feed does not end")
 
-    async def _apply(self, page: FeedPage) -> None:
+    async def _apply(self, page: FeedPage, cursor: str) -> None:
         """A page's last word on each item: what is gone is deleted, not downgraded (ING-02), the rest is fetched."""
         last = {change.pair.item_id: change for change in page.changes}
-        gone = [item_id for item_id, change in last.items() if change.gone]
-        await self._index.retire(self.app, gone)
-        await self._store.settle(self.app, gone)
-        failed = await self._fetch(change.pair for change in last.values() if not change.gone)
-        if failed:
-            await self._store.owe(self.app, failed)
+        await self._retire([item_id for item_id, change in last.items() if change.gone])
+        await self._fetch_or_owe([change.pair for change in last.values() if not change.gone], cursor)
 
-    async def _reannounce(self, source: Source) -> Source:
+    async def _reannounce(self, source: Source, *, ordered: bool = False) -> Source:
         """The four rules of a restore (AUT-06 … AUT-09): out of the ranking until a complete announce is applied."""
         source = replace(source, state=SourceState.RECONCILING)
-        if source.as_of is not None:  # on first contact there is nothing to reconcile, only something to read
+        if ordered or source.cursor or source.as_of is not None:  # else a first contact, with nothing to reconcile
             await self._store.put(source)
             await self._tell(source)
         announced = await read_announce(self._client)
@@ -96,50 +99,86 @@ class Puller:
         differing = [
             Pair(item_id, revision) for item_id, revision in announced.items.items() if held.get(item_id) != revision
         ]
-        failed = await self._fetch(differing)
-        omitted = [item_id for item_id in held if item_id not in announced.items]
-        await self._index.retire(self.app, omitted)
-        await self._store.settle(self.app, omitted)
-        if failed:
-            await self._store.owe(self.app, failed)
+        await self._fetch_or_owe(differing, "announce")
+        await self._retire([item_id for item_id in held if item_id not in announced.items])
+        # Owed but neither announced nor held: it left while we were not looking.
+        owed = [pair.item_id for pair in await self._store.owed(self.app)]
+        await self._store.settle(self.app, [item_id for item_id in owed if item_id not in announced.items])
         source = replace(source, cursor=announced.cursor, state=SourceState.CURRENT)
         await self._store.put(source)
         return source
 
+    async def _retire(self, item_ids: list[ItemId]) -> None:
+        for start in range(0, len(item_ids), _RETIRED_AT_ONCE):
+            batch = item_ids[start : start + _RETIRED_AT_ONCE]
+            await self._index.retire(self.app, batch)
+            await self._store.settle(self.app, batch)
+
+    async def _refetch(self, orders: list[Order]) -> list[Order]:
+        """Orders for single items: those carried out. The others stay open; they say nothing of the feed."""
+        pairs = {order.item_id: Pair(ItemId(order.item_id), _CURRENT) for order in orders}
+        missed = {pair.item_id for pair in await self._fetch(list(pairs.values()))}
+        return [order for order in orders if order.item_id not in missed]
+
     async def _fetch_owed(self) -> None:
         owed = await self._store.owed(self.app)
-        if owed:
-            # At the current revision: the one that was owed may be past by now.
-            failed = {pair.item_id for pair in await self._fetch(Pair(pair.item_id, _CURRENT) for pair in owed)}
-            await self._store.settle(self.app, [pair.item_id for pair in owed if pair.item_id not in failed])
+        _shuffle(owed)  # or the same few that never come would stand before all others
+        # At the current revision: the one that was owed may be past by now.
+        missed = {pair.item_id for pair in await self._fetch([Pair(pair.item_id, _CURRENT) for pair in owed])}
+        await self._store.settle(self.app, [pair.item_id for pair in owed if pair.item_id not in missed])
 
-    async def _fetch(self, pairs: Iterable[Pair]) -> list[Pair]:
-        """Fetch and store; returns those that could not be. One the sibling does not show is none of them."""
-        wanted = list(pairs)
-        outcomes = await asyncio.gather(*(self._fetch_one(pair) for pair in wanted), return_exceptions=True)
-        failed: list[Pair] = []
-        for pair, outcome in zip(wanted, outcomes, strict=True):
-            if isinstance(outcome, ServiceError):
-                failed.append(pair)
-            elif isinstance(outcome, BaseException):
-                raise outcome
-        if failed and len(failed) == len(wanted) > 1:
-            # Not one came through: the sibling or search is away, and the cursor must not move past the page.
-            raise ServiceError(Kind.UNAVAILABLE, "no content could be fetched")
-        return failed
+    async def _fetch_or_owe(self, pairs: list[Pair], place: str) -> None:
+        """Fetch, and owe what does not come. Raises where nothing came: the sibling or search is away then.
 
-    async def _fetch_one(self, pair: Pair) -> None:
+        But not for ever at one place: a page of which nothing can be had is passed at the third try, owing all of it,
+        or it would keep everything behind it from us.
+        """
+        missed = await self._fetch(pairs)
+        if len(missed) == len(pairs) > 1:
+            self._stuck = (place, self._stuck[1] + 1 if self._stuck[0] == place else 1)
+            if self._stuck[1] < _TRIES:
+                raise ServiceError(Kind.UNAVAILABLE, "no content could be fetched")
+        self._stuck = ("", 0)
+        if missed:
+            await self._store.owe(self.app, missed)
+        came = {pair.item_id for pair in pairs} - {pair.item_id for pair in missed}
+        await self._store.settle(self.app, came)
+
+    async def _fetch(self, pairs: list[Pair]) -> list[Pair]:
+        """Fetch and store; returns those that could not be. One the sibling does not show is none of them.
+
+        Stops at the first batch of which nothing came, for each of its calls may have taken its whole time-out.
+        """
+        missed: list[Pair] = []
+        for start in range(0, len(pairs), _BATCH):
+            batch = pairs[start : start + _BATCH]
+            came = await asyncio.gather(*(self._fetch_one(pair) for pair in batch))
+            missed += [pair for pair, good in zip(batch, came, strict=True) if not good]
+            if not any(came):
+                return missed + pairs[start + _BATCH :]
+        return missed
+
+    async def _fetch_one(self, pair: Pair) -> bool:
+        """Whether there is nothing left to fetch of it. Raises nothing: one item never costs the others."""
         async with self._slots:
             try:
                 content = await self._client.content(pair)
+                document = await asyncio.to_thread(
+                    document_from, self.app, pair.item_id, content, with_body=self._with_bodies
+                )
             except ServiceError as error:
-                if error.kind is Kind.NOT_FOUND:
-                    # Off the team rung or moved on since the row was written. Its own next row will say which; an
-                    # absence here is no deletion.
-                    return
-                raise
-            document = document_from(self.app, pair.item_id, content, with_body=self._with_bodies)
-            await self._index.put(document)
+                # Off the team rung or moved on since the row was written. Its own next row will say which; an
+                # absence here is no deletion.
+                return error.kind is Kind.NOT_FOUND
+            except Exception as error:
+                log.get_logger().error("an item could not be read", app=self.app, exc_info=error)
+                return False
+            try:
+                await self._index.put(document)
+            except ServiceError as error:
+                log.get_logger().warning("search did not take an item", app=self.app, kind=error.kind.value)
+                return False
+            return True
 
     async def _tell(self, source: Source) -> None:
         try:

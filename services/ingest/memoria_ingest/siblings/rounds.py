@@ -7,6 +7,7 @@ import asyncio
 
 from memoria_chassis import log
 from memoria_chassis.errors import ServiceError
+from memoria_chassis.rpc import deadline
 from memoria_ingest.orders_client import Order, OrdersClient
 from memoria_ingest.siblings.puller import Puller
 
@@ -19,9 +20,12 @@ class Rounds:
         self._orders = orders
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+        self._closed = False
 
     def nudge(self) -> None:
         """Pull every source soon. Returns at once."""
+        if self._closed:
+            return
         for puller in self._pullers:
             if puller.app in self._running:
                 self._again.add(puller.app)
@@ -30,14 +34,16 @@ class Rounds:
                 self._running[puller.app] = task
 
     async def _pull(self, puller: Puller) -> None:
+        deadline.forget()  # a nudge's own deadline is over in a moment; the pull that it starts is not
         try:
             while True:
                 self._again.discard(puller.app)
-                await self._once(puller)
+                try:
+                    await self._once(puller)
+                except Exception as error:
+                    log.get_logger().error("a pull broke", app=puller.app, exc_info=error)
                 if puller.app not in self._again:
                     return
-        except Exception as error:
-            log.get_logger().error("a pull broke", app=puller.app, exc_info=error)
         finally:
             self._running.pop(puller.app, None)
 
@@ -56,10 +62,11 @@ class Rounds:
     async def settled(self) -> None:
         """Wait until no pull is under way."""
         while self._running:
-            await asyncio.gather(*self._running.values())
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def close(self) -> None:
         """Stop the pulls; what they had not stored is pulled again after the next start."""
+        self._closed = True
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_chassis import metrics
@@ -18,6 +19,7 @@ FEED_SECONDS = 10.0
 CONTENT_SECONDS = 20.0
 _SERVICE = "memoria.sibling.v1.SiblingService"
 _MAX_ID = 1024
+_MAX_CURSOR = 64 * 1024
 
 ReplyT = TypeVar("ReplyT", bound=Message)
 
@@ -91,10 +93,11 @@ class SiblingClient:
     async def changes(self, cursor: str) -> FeedPage:
         """S1: the page after `cursor`."""
         reply = await self._call("ListChanges", pb.ListChangesRequest(cursor=cursor), pb.ListChangesResponse)
-        if not reply.reannounce_required and not reply.next_cursor:
-            raise _malformed("the feed's page has no cursor")
+        if not reply.reannounce_required and not 0 < len(reply.next_cursor) <= _MAX_CURSOR:
+            raise _malformed("the feed's page has no usable cursor")
         return FeedPage(
-            tuple(Change(_pair(row), row.gone) for row in reply.rows),
+            # A row without a usable id can be of nothing we hold, and must not keep the rows behind it from us.
+            tuple(Change(pair, row.gone) for row in reply.rows if (pair := _usable(row)) is not None),
             reply.next_cursor,
             reply.has_more,
             reply.reannounce_required,
@@ -106,7 +109,7 @@ class SiblingClient:
         return AnnouncePage(
             reply.opening.announce_id if reply.HasField("opening") else None,
             reply.announce_id,
-            tuple(_pair(item) for item in reply.items),
+            tuple(_announced(item) for item in reply.items),
             Closing(reply.closing.item_count, reply.closing.cursor) if reply.HasField("closing") else None,
             reply.next_page_token,
         )
@@ -117,8 +120,8 @@ class SiblingClient:
         reply = await self._call(
             "GetContent", request, pb.GetContentResponse, seconds=CONTENT_SECONDS, limit=CONTENT_LIMIT
         )
-        if not reply.revision:
-            raise _malformed("the content names no revision")
+        if not _fits(reply.revision):
+            raise _malformed("the content names no usable revision")
         return Content(
             reply.revision,
             reply.title,
@@ -128,7 +131,7 @@ class SiblingClient:
                 Tab(tab.name, tuple((cell.row, cell.column, cell.display) for cell in tab.cells)) for tab in reply.tabs
             ),
             author_from_wire(reply.author),
-            reply.date.ToDatetime(UTC) if reply.HasField("date") else None,
+            _moment(reply.date) if reply.HasField("date") else None,
             reply.link if self._client.origin.owns(reply.link) else "",
         )
 
@@ -151,11 +154,30 @@ class SiblingClient:
             metrics.observe_sibling(self.app, call, kind, time.perf_counter() - began)
 
 
-def _pair(message: "pb.ChangeRow | pb.AnnouncedItem") -> Pair:
-    item_id, revision = message.item_id, message.revision
-    if not item_id or len(item_id) > _MAX_ID or len(revision) > _MAX_ID or "\0" in item_id + revision:
-        raise _malformed("a row has no usable item id")
+def _fits(token: str) -> bool:
+    return 0 < len(token) <= _MAX_ID and "\0" not in token
+
+
+def _usable(message: "pb.ChangeRow | pb.AnnouncedItem") -> Pair | None:
+    if not _fits(message.item_id) or (message.revision and not _fits(message.revision)):
+        return None
     return pair_from_wire(message)
+
+
+def _announced(item: pb.AnnouncedItem) -> Pair:
+    pair = _usable(item)
+    if pair is None:  # an announce retires what it does not name, so one that names nonsense is not believed
+        raise _malformed("the announce names an unusable item id")
+    return pair
+
+
+def _moment(stamp: Timestamp) -> datetime | None:
+    """A sibling's date, or None for one that is out of range: a date decides nothing, and must not cost the item."""
+    try:
+        moment = stamp.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if 1 < moment.year < 9999 else None
 
 
 def _malformed(message: str) -> ServiceError:

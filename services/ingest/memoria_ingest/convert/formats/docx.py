@@ -20,7 +20,7 @@ def convert(data: bytes, kind: str) -> Converted:
         external_file_access=False,
         style_map="p[style-name='Title'] => h1:fresh",
     )
-    text, _ = html_to_text(result.value) if result.value.strip() else ("", "")
+    text = html_to_text(result.value)[0] if result.value.strip() else ""
     title = next((line[2:].strip() for line in text.split("\n", 50)[:50] if line.startswith("# ")), "")
     return Converted(text, core_title(data) or title)
 
@@ -30,6 +30,6 @@ def core_title(data: bytes) -> str:
     try:
         core = zipfile.ZipFile(io.BytesIO(data)).read("docProps/core.xml")
         root = etree.fromstring(core, etree.XMLParser(resolve_entities=False, no_network=True))
-    except (KeyError, zipfile.BadZipFile, etree.XMLSyntaxError):
+    except (KeyError, zipfile.BadZipFile, etree.XMLSyntaxError, ValueError, NotImplementedError):
         return ""
     return (root.findtext(_TITLE) or "").strip()
