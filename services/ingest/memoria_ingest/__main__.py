@@ -1,5 +1,6 @@
 """Start ingest."""
 
+import os
 from typing import Any
 
 from memoria.intake.v1 import intake_pb2, intake_pb2_grpc
@@ -16,11 +17,15 @@ from memoria_ingest.siblings.sibling_client import SiblingClient
 from memoria_ingest.siblings.state import MIGRATIONS, SourceStore
 from memoria_ingest.uploads import Uploads
 
+_NICE = 5
+
 SERVICE = intake_pb2.DESCRIPTOR.services_by_name["IntakeService"]
 
 
 async def build(process: Process) -> None:
     """Config, dependencies, server; then wake: the first pull is due before anybody has searched (ING-03)."""
+    # A page that somebody waits for goes before a pull or a conversion that nobody does; children inherit it.
+    os.nice(_NICE)
     settings = process.settings
     database = Database.open(process.database_path(), MIGRATIONS)
     process.on_close(database.close)
