@@ -100,6 +100,6 @@ def at() -> Callable[[Sibling, str], tuple[str, str]]:
     """(item id, current revision) of an alias."""
 
     def find(sibling: Sibling, alias: str) -> tuple[str, str]:
-        return sibling.store.query("select item_id, revision from items where alias = ?", alias)[0]  # type: ignore
+        return sibling.store.query("select item_id, revision from items where alias = ?", alias)[0]
 
     return find

@@ -34,7 +34,7 @@ def test_every_verdict_follows_from_the_history(history: list[tuple[str, int, st
     names exactly what stands on the team rung."""
     sibling = make_sibling("docs", world=WORLD, revisions=style)
     ids = sibling.store.aliases()
-    log = {n: [sibling.store.team_content(ids[f"d{n}"])[0]] for n in range(3)}  # type: ignore[index]
+    log = {n: [sibling.store.team_content(ids[f"d{n}"])[0]] for n in range(3)}
     ever = {n: set(revisions) | {"never"} for n, revisions in log.items()}
     rung, removed = dict.fromkeys(range(3), "team"), set()
     for serial, (act, n, person) in enumerate(history):

@@ -17,7 +17,7 @@ _KEY = re.compile(r"(RUL|TRU|CON|AUT|ING|IDX|RET|EGR|ANS|NUM|FBX|MOD|SRF|DEP|TST
 
 
 @cache
-def tests_in(path: Path) -> frozenset[str]:
+def named_in(path: Path) -> frozenset[str]:
     """The test functions of a file, those in classes included."""
     tree = ast.parse(path.read_text())
     return frozenset(
@@ -44,7 +44,7 @@ def test_an_entry_is_whole_and_its_tests_exist(file: str, entry: dict[str, Any])
     for named in entry["tests"]:
         path, _, name = named.partition("::")
         assert (ROOT / path).is_file(), named
-        assert name in tests_in(ROOT / path), named
+        assert name in named_in(ROOT / path), named
 
 
 def test_no_key_stands_twice() -> None:

@@ -102,7 +102,7 @@ async def test_too_large_by_count() -> None:
     """
     sent = 0
 
-    async def endless():  # type: ignore[no-untyped-def]
+    async def endless():
         nonlocal sent
         while sent < 10_000_000:
             sent += 1000
