@@ -33,7 +33,7 @@ lint: setup          ## ruff, mypy, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports
-	@$(BIN)/mypy $(MYPY)
+	@$(BIN)/mypy libs/chassis/memoria_chassis libs/contract/memoria_contract services/*/memoria_* conformance/memoria_conformance cli/memoria_cli bench
 
 bench: setup         ## benchmarks, each beside a peer in the same run
 	@$(BIN)/python -m bench

@@ -23,10 +23,6 @@ _PATH = "memoria.sibling.v1.SiblingService/Authorize"
 
 def run() -> list[tuple[Figure, Figure | None]]:
     """(figure, peer) rows."""
-    return asyncio.run(_run())
-
-
-async def _run() -> list[tuple[Figure, Figure | None]]:
     port = next(port for port in range(9301, 9400) if is_free(port))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "memoria_conformance.sibling", "--app", "docs", "--port", str(port)]
@@ -34,7 +30,7 @@ async def _run() -> list[tuple[Figure, Figure | None]]:
         env = os.environ | {"MEMORIA_SIBLING_PULL_TOKEN": "pull", "MEMORIA_SIBLING_ASK_TOKEN": "ask"}
         process = subprocess.Popen(command, env=env)
         try:
-            return await _measure(port)
+            return asyncio.run(_measure(port))
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(20)
