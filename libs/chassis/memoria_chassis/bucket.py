@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import (
@@ -169,7 +169,7 @@ def open_bucket(url: str) -> Bucket:
     if parts.scheme == "memory":
         return Bucket(MemoryStore())
     if parts.scheme == "file":
-        directory = Path(parts.path)
+        directory = Path(unquote(parts.path))
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.chmod(directory, 0o700)
         return Bucket(LocalStore(directory), directory)

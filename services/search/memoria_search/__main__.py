@@ -4,6 +4,7 @@ from typing import Any
 
 from memoria.index.v1 import index_pb2
 from memoria.index.v1.index_pb2_grpc import add_IndexServiceServicer_to_server
+from memoria_chassis.bucket import open_bucket
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.sqlite import Database
 from memoria_search.authz_client import AuthzClient
@@ -21,6 +22,11 @@ from memoria_search.server import IndexServer
 
 async def build(process: Process) -> None:
     """Put the service together. The index is built before anything is served."""
+    # Nothing is kept in the bucket yet; one that could not fence two pods from each other is refused all the same,
+    # before a corpus grows beside it (AMD-10).
+    settings = process.settings
+    await open_bucket(settings.bucket.url or (settings.data.dir / "bucket").absolute().as_uri()).probe()
+
     database = Database.open(process.database_path(), MIGRATIONS)
     process.on_close(database.close)
     store, sources = Store(database, Vault(process.key()), process.clock), Sources(database)
