@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_gateway.desk import PAGE_SIZE, Desk, page_number
+from memoria_gateway.desk import PAGE_SIZE, Desk, bounded_number, page_number
 from memoria_gateway.intake import take_files
 from memoria_gateway.multipart import multipart_events
 from memoria_gateway.pages.documents import spoken
@@ -57,8 +57,4 @@ def _spoken_as_json(handler: Callable[[Request], Awaitable[Json]]) -> Callable[[
 
 
 def _limit(text: str | None) -> int:
-    if text is None or text == "":
-        return PAGE_SIZE
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= PAGE_SIZE):
-        raise ServiceError(Kind.INVALID, f"A limit is a number from 1 to {PAGE_SIZE}.")
-    return int(text)
+    return bounded_number(text, PAGE_SIZE, PAGE_SIZE, f"A limit is a number from 1 to {PAGE_SIZE}.")

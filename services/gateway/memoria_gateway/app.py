@@ -18,10 +18,11 @@ from memoria_chassis.process import Process
 from memoria_gateway import api, pod
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import SignInNeeded
+from memoria_gateway.edge import ErrorEdge
 from memoria_gateway.headers import SecurityHeaders
 from memoria_gateway.hosts import OwnHosts
 from memoria_gateway.pages import account, documents, search, sign_in, uploads
-from memoria_gateway.render import NOT_FOUND, json_error
+from memoria_gateway.render import NOT_FOUND, json_error, wants_json
 
 _INTERNAL = ServiceError(Kind.INTERNAL, "Something broke on our side. Nothing was lost; the log has the trace.")
 _UNCOUNTED = ("/healthz", "/readyz", "/idle")
@@ -66,11 +67,11 @@ def make_app(desk: Desk, process: Process) -> Starlette:
 
     async def service_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, ServiceError)
-        if isinstance(error, SignInNeeded):
+        if isinstance(error, SignInNeeded) and not wants_json(request):
             return sign_in.sign_in_redirect(request, error)
         if error.kind is Kind.INTERNAL:
             log.get_logger().error("page failed", kind=error.kind.value, exc_info=error)
-        return renderer.error(request, error)
+        return json_error(error) if wants_json(request) else renderer.error(request, error)
 
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -80,13 +81,13 @@ def make_app(desk: Desk, process: Process) -> Starlette:
             shown = ServiceError(Kind.INVALID, "This address does not take that method.")
         else:
             shown = ServiceError(Kind.INVALID, "This request could not be read.")
-        response = json_error(shown) if request.url.path.startswith("/api/") else renderer.error(request, shown)
+        response = json_error(shown) if wants_json(request) else renderer.error(request, shown)
         response.status_code = error.status_code
+        response.headers.update(error.headers or {})  # a 405 says what it would allow
         return response
 
-    async def unexpected(request: Request, error: Exception) -> Response:
-        log.get_logger().error("page failed", exc_info=error)
-        return json_error(_INTERNAL) if request.url.path.startswith("/api/") else renderer.error(request, _INTERNAL)
+    def unforeseen(request: Request) -> Response:
+        return json_error(_INTERNAL) if wants_json(request) else renderer.error(request, _INTERNAL)
 
     app = Starlette(
         routes=[
@@ -104,8 +105,9 @@ def make_app(desk: Desk, process: Process) -> Starlette:
             Middleware(SecurityHeaders, https=https),
             Middleware(OwnHosts, origin=desk.origin, team=process.settings.team.label, zone=process.settings.team.zone),
             Middleware(Counted, process=process),
+            Middleware(ErrorEdge, render=unforeseen),
         ],
-        exception_handlers={ServiceError: service_error, HTTPException: http_error, Exception: unexpected},
+        exception_handlers={ServiceError: service_error, HTTPException: http_error},
     )
     app.router.redirect_slashes = False
     return app

@@ -17,6 +17,7 @@ from memoria_gateway.views import Page, Person
 
 PAGE_SIZE = 50
 MAX_QUERY = 1024  # bytes (SRF-02)
+MAX_PAGE = 1024  # paging ends long before, at 1,024 candidates (AMD-05); this bounds the number alone
 
 
 @dataclass
@@ -51,9 +52,12 @@ class Desk:
         task.add_done_callback(self.jobs.discard)
 
     async def settle(self) -> None:
-        """Let the jobs end, for a moment."""
+        """Let the jobs end, for a moment; then end them."""
         if self.jobs:
-            await asyncio.wait(self.jobs, timeout=5)
+            _, late = await asyncio.wait(self.jobs, timeout=5)
+            for job in late:
+                job.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def search(self, person: Person, query: str, page: int, page_size: int = PAGE_SIZE) -> Page:
         """One search: the pull starts alongside it (ING-04) and is nudged again when a ruling left orders."""
@@ -70,8 +74,14 @@ class Desk:
 
 def page_number(text: str | None) -> int:
     """A page number from 1 to 1,024. Raises INVALID."""
+    return bounded_number(text, 1, MAX_PAGE, f"A page is a number from 1 to {MAX_PAGE}.")
+
+
+def bounded_number(text: str | None, absent: int, most: int, refusal: str) -> int:
+    """A number from 1 to `most`, or `absent` where there is no text. Raises INVALID with `refusal`."""
     if text is None or text == "":
-        return 1
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:5]) <= 1024):
-        raise ServiceError(Kind.INVALID, "A page is a number from 1 to 1024.")
+        return absent
+    # Ten digits at most: Python refuses to read numbers of thousands of digits, with an exception of its own.
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= most):
+        raise ServiceError(Kind.INVALID, refusal)
     return int(text)

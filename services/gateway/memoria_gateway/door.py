@@ -73,18 +73,22 @@ class Door:
         if visit.fresh:
             self._set(response, self.visitor_cookie, visit.cookie, None)
 
-    async def sign_in(self, response: Response, address: str) -> None:
-        """Begin a session in this browser."""
+    async def sign_in(self, request: Request, response: Response, address: str) -> None:
+        """Begin a session in this browser, in place of the one it may have had."""
+        await self._end_session(request)
         secret = await self._store.new_session(address)
         self._set(response, self.session_cookie, secret, int(session_lifetime().total_seconds()))
 
     async def sign_out(self, request: Request, response: Response) -> None:
         """End this browser's session, here and in its cookie."""
+        await self._end_session(request)
+        for name in (self.session_cookie, self.visitor_cookie):
+            response.delete_cookie(name, path="/", secure=self._https, httponly=True, samesite="lax")
+
+    async def _end_session(self, request: Request) -> None:
         cookie = request.cookies.get(self.session_cookie)
         if cookie:
             await self._store.end_session(cookie)
-        for name in (self.session_cookie, self.visitor_cookie):
-            response.delete_cookie(name, path="/", secure=self._https, httponly=True, samesite="lax")
 
     def _set(self, response: Response, name: str, value: str, max_age: int | None) -> None:
         # Lax, not Strict: the session must come along when a mail's link or another app's page leads here.

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from memoria_chassis.errors import Kind, ServiceError
 
 MAX_FORM = 16 * 1024
+MAX_PATH = 4096  # a query of 1 KiB, each byte as %xx, and room; beyond it a Location header would not be read
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -27,6 +28,8 @@ async def read_form(request: Request) -> dict[str, str]:
 
 def local_path(path: str) -> str:
     """`path` if it stays on this origin, otherwise `/`: a sign-in must not end on somebody else's page."""
-    if path.startswith("/") and not path.startswith(("//", "/\\")) and not any(ord(c) < 33 or c == "\\" for c in path):
-        return path
-    return "/"
+    if len(path) > MAX_PATH or not path.startswith("/") or path.startswith("//"):
+        return "/"
+    if any(ord(char) < 33 or char == "\\" for char in path):
+        return "/"  # browsers drop tabs and newlines, and turn a backslash into a slash
+    return path

@@ -36,13 +36,14 @@ class SecurityHeaders:
                 headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["X-Frame-Options"] = "DENY"
-                headers["Referrer-Policy"] = "no-referrer"
+                # Not `no-referrer`: under it browsers send our own forms with `Origin: null`, which CSRF must refuse.
+                headers["Referrer-Policy"] = "same-origin"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
                 headers["Cross-Origin-Resource-Policy"] = "same-origin"
                 headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
                 if self._https:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
-                if scope["path"].startswith("/static/"):
+                if scope["path"].startswith("/static/") and message["status"] in (200, 206, 304):
                     headers["Cache-Control"] = "public, max-age=3600"
                 else:
                     headers["Cache-Control"] = "no-store"

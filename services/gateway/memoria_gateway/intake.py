@@ -11,6 +11,7 @@ MAX_FILE = 32 * 1024 * 1024
 """Bytes a file may have (AMD-06)."""
 
 MAX_FILES = 500
+TOO_MANY = f"One upload may have {MAX_FILES} files; this one and those behind it were left out."
 _PIECE = 256 * 1024
 TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
 
@@ -32,8 +33,12 @@ async def take_files(
         if event.filename == "":  # the browser's way of saying that no file was chosen
             await _drain(events)
             continue
-        if len(reports) >= MAX_FILES:
-            raise ServiceError(Kind.TOO_LARGE, f"One upload may have {MAX_FILES} files.")
+        if len(reports) >= 2 * MAX_FILES:
+            raise ServiceError(Kind.TOO_LARGE, TOO_MANY)
+        if len(reports) >= MAX_FILES:  # said file by file: what was taken before stays taken, and its report is owed
+            reports.append(UploadReport(event.filename, error_kind=Kind.TOO_LARGE.value, error=TOO_MANY))
+            await _drain(events)
+            continue
         reports.append(await _take(intake, event.filename, events))
     return reports
 

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable
 from email.message import EmailMessage
+from email.utils import localtime, make_msgid
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -32,6 +33,8 @@ def _message(sender: str, address: str, link: str) -> EmailMessage:
     message["From"] = sender
     message["To"] = address
     message["Subject"] = "Your sign-in link"
+    message["Date"] = localtime()  # without these two a mail is malformed, and looks like spam
+    message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip(" >") or "localhost")
     message.set_content(_TEXT.format(link=link), cte="7bit")  # unwrapped, so that the link survives any reader
     return message
 
@@ -73,6 +76,6 @@ class Outbox:
     async def send(self, address: str, link: str) -> None:
         """Write one mail, whole or not at all."""
         name = f"{self._now_ns():020d}-{secrets.token_hex(4)}.eml"
-        partial = self._directory / f".{name}"
+        partial = self._directory / f"{name}.part"  # `*.eml` finds whole mails only
         partial.write_bytes(bytes(_message(self._sender, address, link)))
         partial.rename(self._directory / name)

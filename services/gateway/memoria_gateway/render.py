@@ -70,7 +70,9 @@ class Renderer:
         theme = request.cookies.get("memoria_appearance", "")
         values.setdefault("person", None)
         values.setdefault("csrf", "")
-        values["back"] = request.url.path if request.method == "GET" else "/"
+        values["back"] = "/"
+        if request.method == "GET":
+            values["back"] = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         values["theme"] = theme if theme in {"light", "dark"} else "system"
         return HTMLResponse(self._env.get_template(template).render(**values), status)
 
@@ -92,4 +94,10 @@ class Json(Response):
 
 def json_error(error: ServiceError) -> Json:
     """A kind as the API says it."""
-    return Json({"error": {"kind": error.kind.value, "message": error.message}}, STATUS[error.kind])
+    headers = {"WWW-Authenticate": "Bearer"} if error.kind is Kind.UNAUTHENTICATED else None
+    return Json({"error": {"kind": error.kind.value, "message": error.message}}, STATUS[error.kind], headers)
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a program asks: the API's callers, and the page's own script."""
+    return request.url.path.startswith("/api/") or request.headers.get("accept", "").startswith("application/json")

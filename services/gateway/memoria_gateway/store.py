@@ -114,21 +114,22 @@ class Store:
         await self._database.write(change)
         return secret
 
-    async def take_link(self, secret: str) -> tuple[str, str] | None:
-        """Use up a link: (address, next path), or None where it is unknown, used or expired."""
+    async def link_address(self, secret: str) -> str | None:
+        """Whom a link was sent to, or None where it is unknown, used or expired. Uses nothing up."""
+        id_ = digest(secret)
+        row = await self._database.read(
+            lambda c: c.execute("SELECT address FROM links WHERE id = ? AND expires > ?", (id_, self._now())).fetchone()
+        )
+        return None if row is None else self._open("sign-in", "links", id_, "address", row[0])
+
+    async def take_link(self, secret: str) -> str | None:
+        """Use up a link: the path to go on to, or None where it is unknown, used or expired."""
         id_ = digest(secret)
         now = self._now()
         row = await self._database.write(
-            lambda c: c.execute(
-                "DELETE FROM links WHERE id = ? AND expires > ? RETURNING address, next", (id_, now)
-            ).fetchone()
+            lambda c: c.execute("DELETE FROM links WHERE id = ? AND expires > ? RETURNING next", (id_, now)).fetchone()
         )
-        if row is None:
-            return None
-        return (
-            self._open("sign-in", "links", id_, "address", row[0]),
-            self._open("sign-in", "links", id_, "next", row[1]),
-        )
+        return None if row is None else self._open("sign-in", "links", id_, "next", row[0])
 
     def _owner(self, address: str) -> bytes:
         return fingerprint(self._owners, address.encode())

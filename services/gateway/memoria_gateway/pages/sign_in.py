@@ -44,13 +44,18 @@ def routes(desk: Desk) -> list[Route]:
     async def verify(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(status_code=200)  # a mail scanner's look must not use the link up
-        taken = await desk.store.take_link(request.query_params.get("token", ""))
-        if taken is None:
-            raise ServiceError(Kind.INVALID, "This sign-in link was used already or has expired. Ask for a new one.")
-        address, next_path = taken
-        await desk.gate.admit(address)  # again, here: the list may have changed since the link was sent (AUT-20)
+        token = request.query_params.get("token", "")
+        address = await desk.store.link_address(token)
+        if address is None:
+            raise _spent()
+        # Again, here: the list may have changed since the link was sent (AUT-20). And before the link is used up, so
+        # that a moment without authz costs nobody their link.
+        await desk.gate.admit(address)
+        next_path = await desk.store.take_link(token)
+        if next_path is None:  # followed twice at the same moment: the first one had it
+            raise _spent()
         response = RedirectResponse("/auth/landed?" + urlencode({"next": next_path}), 303)
-        await desk.door.sign_in(response, address)
+        await desk.door.sign_in(request, response, address)
         return response
 
     async def landed(request: Request) -> Response:
@@ -75,6 +80,10 @@ def routes(desk: Desk) -> list[Route]:
         Route("/signout", sign_out, methods=["POST"]),
         Route("/signed-out", signed_out, methods=["GET"]),
     ]
+
+
+def _spent() -> ServiceError:
+    return ServiceError(Kind.INVALID, "This sign-in link was used already or has expired. Ask for a new one.")
 
 
 async def _send_link(desk: Desk, address: str, next_path: str) -> None:

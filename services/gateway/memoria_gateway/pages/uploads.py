@@ -11,7 +11,7 @@ from memoria_gateway.csrf import FIELD, HEADER
 from memoria_gateway.desk import Desk
 from memoria_gateway.intake import take_files
 from memoria_gateway.multipart import Event, multipart_events
-from memoria_gateway.render import Json
+from memoria_gateway.render import Json, wants_json
 from memoria_gateway.reports import report_json
 
 
@@ -41,7 +41,7 @@ def routes(desk: Desk) -> list[Route]:
         reports = await take_files(desk.intake, guarded_events(), check_field)
         if not checked:
             raise ServiceError(Kind.REFUSED, "This form has expired. Go back, reload, and send it again.")
-        if request.headers.get("accept", "").startswith("application/json"):
+        if wants_json(request):
             return Json({"files": [report_json(report) for report in reports]})
         return desk.renderer.page(request, "uploaded.html", person=visit.person, csrf=visit.csrf, reports=reports)
 

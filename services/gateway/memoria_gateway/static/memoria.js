@@ -16,14 +16,31 @@
     try {
       const reply = await fetch("/search?" + new URLSearchParams({ q: query }), { signal: own.signal, credentials: "same-origin" });
       if (reply.redirected || reply.status === 401) { location.reload(); return; }
-      if (!reply.ok) return;
       const html = await reply.text();
       if (own.signal.aborted) return;
+      if (!reply.ok) {
+        const said = new DOMParser().parseFromString(html, "text/html").querySelector("main p");
+        refuse(said ? said.textContent : "");
+        return;
+      }
       region.innerHTML = html; // our own server's escaped template; scripts in it would not run under our policy
-      history.replaceState(null, "", query.trim() ? "/?" + new URLSearchParams({ q: query }) : "/");
+      const address = query.trim() ? "/?" + new URLSearchParams({ q: query }) : "/";
+      history.replaceState(null, "", address);
+      document.title = (query.trim() ? query + " · " : "") + "memoria";
+      const back = document.querySelector("input[name=back]");
+      if (back) back.value = address;
     } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      if (!own.signal.aborted) refuse("");
     }
+  }
+
+  // A search that failed says so: the rows of an earlier one would pass for its answer.
+  function refuse(text) {
+    const line = document.createElement("p");
+    line.className = "notice";
+    line.setAttribute("role", "status");
+    line.textContent = text || "memoria cannot be reached. Try again in a moment.";
+    region.replaceChildren(line);
   }
 
   field.addEventListener("input", () => {
@@ -74,9 +91,10 @@
         if (event.loaded === event.total) row.said.textContent = "reading";
       });
       request.addEventListener("loadend", () => {
-        let report = null;
-        try { report = JSON.parse(request.responseText).files[0]; } catch { report = null; }
-        if (!report) finish(row, false, "This file could not be sent. Nothing else was affected; try it again.");
+        let reply = {};
+        try { reply = JSON.parse(request.responseText); } catch { reply = {}; }
+        const report = reply.files ? reply.files[0] : null;
+        if (!report) finish(row, false, reply.error ? reply.error.message : "This file could not be sent. Try it again.");
         else if (report.error) finish(row, false, report.error.message);
         else {
           finish(row, true, report.warnings.join(" "));
