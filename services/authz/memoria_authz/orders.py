@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from memoria_chassis import log
-from memoria_chassis.aead import SealContext, Sealer
+from memoria_chassis.aead import SealContext, Sealer, SealError
 from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_chassis.sqlite import Database
 
@@ -89,10 +89,17 @@ class WorkOrders:
             ).fetchall()
         )
         self._none = not rows and writes == self._writes
-        return [
-            Order(id_, OrderKind(kind), app, self._sealer.open(sealed, _context(id_)).decode())
-            for id_, kind, app, sealed in rows
-        ]
+        orders, broken = [], []
+        for id_, kind, app, sealed in rows:
+            try:
+                orders.append(Order(id_, OrderKind(kind), app, self._sealer.open(sealed, _context(id_)).decode()))
+            except SealError as error:
+                broken.append(id_)
+                log.get_logger().error("a work order did not open and is dropped", app=app, reason=error.reason)
+        if broken:
+            # Kept, it would stand before the others for ever, and its fingerprint would keep a fresh one out.
+            await self.complete(broken)
+        return orders
 
     async def complete(self, order_ids: Iterable[str]) -> None:
         """Forget orders that were carried out."""

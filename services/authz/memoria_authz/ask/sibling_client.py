@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 
 from memoria.sibling.v1 import sibling_pb2
-from memoria_chassis import metrics
-from memoria_chassis.errors import ServiceError
+from memoria_chassis import log, metrics
+from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_contract.connect_client import ConnectClient
 from memoria_contract.types import MAX_PAIRS, Pair, Subject, Verdict
@@ -44,6 +44,11 @@ class SiblingAsker:
             return decode_verdicts(pairs, reply)
         except ServiceError as error:
             kind = error.kind.value
+            return dict.fromkeys(pairs, Verdict.UNKNOWN)
+        except Exception as error:
+            # Not foreseen, and all the same no reason to lose what the other siblings said.
+            kind = Kind.INTERNAL.value
+            log.get_logger().error("asking a sibling failed", app=self._app, exc_info=error)
             return dict.fromkeys(pairs, Verdict.UNKNOWN)
         finally:
             metrics.observe_sibling(self._app, "Authorize", kind, time.perf_counter() - began)
