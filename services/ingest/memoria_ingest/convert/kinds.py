@@ -82,4 +82,4 @@ def check_package(data: bytes, kind: str) -> None:
     if unpacked > MAX_UNPACKED or len(members) > _MAX_MEMBERS:
         raise Refused(f"This {name} unpacks to far more than it should, and was refused.", Kind.TOO_LARGE)
     if _PARTS[kind] not in {member.filename for member in members}:
-        raise Refused(f"This file is called .{kind} but is not a {name}.")
+        raise Refused(f"This file is called .{kind} but is no {name}.")

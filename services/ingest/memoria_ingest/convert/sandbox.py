@@ -90,6 +90,9 @@ async def _end(child: asyncio.subprocess.Process) -> None:
     """Kill the child and whatever it started: the session is its own, and may outlive it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
+    # Without this `wait` never returns for a child whose output was not read to its end: it waits for the pipe to be
+    # closed, and nothing reads it any more. There is no public way to say so.
+    child._transport.close()  # type: ignore[attr-defined] # asyncio and uvloop both have it
     await child.wait()
 
 
