@@ -1,5 +1,6 @@
 """`memoria add`: files and folders, one after the other on two connections, a line for each."""
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -50,17 +51,22 @@ def files_under(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _add_one(session: Session, file: Path, name: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"path": str(file), "documents": [], "warnings": [], "error": None}
+    entry: dict[str, Any] = {"path": _readable(str(file)), "documents": [], "warnings": [], "error": None}
     try:
         if file.stat().st_size > MAX_FILE:
             # Said here, in the instance's words, rather than after sending it all.
             message = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
             return entry | {"error": {"kind": "out_of_range", "message": message}}
-        return entry | session.post_file("/api/v1/documents", name, file)
+        return entry | session.post_file("/api/v1/documents", _readable(name), file)
     except ServiceError as error:
         return entry | {"error": {"kind": error.kind.value, "message": error.message}}
     except OSError:
         return entry | {"error": {"kind": "not_found", "message": "This file cannot be read here."}}
+
+
+def _readable(name: str) -> str:
+    """A name that can be sent and printed: a file's name is bytes, and may be none of UTF-8 (F19)."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import httpx
 import typer
@@ -111,24 +111,29 @@ def keys_new(
 ) -> None:
     """Make a fresh DEK and instance key."""
     made = {"dek": encode_key(new_key()), "instance_key": encode_key(new_key())}
-    for name, value in made.items():
-        if out is None:
+    if out is None:
+        for name, value in made.items():
             typer.echo(f"MEMORIA_{name.upper()}={value}")
-            continue
+        return
+    for name in made:  # before either is written: half a pair of keys would be worse than none
         if (out / name).exists():
             raise typer.BadParameter(f"there is a key in {out / name} already; a lost key loses everything it sealed")
+    for name, value in made.items():
         write_private(out / name, value + "\n")
 
 
 @keys.command("derive")
 def keys_derive(
     service: Annotated[str, typer.Argument(help=f"One of {', '.join(SERVICES)}.")],
-    root: Annotated[Path, typer.Argument(help="File with the DEK; for the gateway, the instance key.", exists=True)],
+    root: Annotated[
+        Path,
+        typer.Argument(help="File with the DEK; for the gateway, the instance key.", exists=True, dir_okay=False),
+    ],
 ) -> None:
     """Derive one service's own key, which is all that service is given."""
     if service not in SERVICES:
         raise typer.BadParameter(f"a service is one of {', '.join(SERVICES)}")
-    typer.echo(encode_key(service_key_from(decode_key(root.read_text()), service).key))
+    typer.echo(encode_key(service_key_from(decode_key(root.read_text(errors="replace")), service).key))
 
 
 def _print_json(document: dict[str, Any]) -> None:
@@ -140,8 +145,16 @@ def main() -> None:
     try:
         app()
     except ServiceError as error:
-        print(f"memoria: {error.message}", file=sys.stderr)  # noqa: T201 - the command's own voice
-        sys.exit(1)
+        _refuse(error.message)
+    except httpx.InvalidURL:
+        _refuse("that is no URL")
+    except httpx.HTTPError:
+        _refuse("the instance cannot be reached")
+
+
+def _refuse(sentence: str) -> NoReturn:
+    print(f"memoria: {sentence}", file=sys.stderr)  # noqa: T201 - the command's own voice
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -52,8 +52,10 @@ class Place:
         """The running instance. Raises UNAVAILABLE where there is none, a note left by a crash included."""
         try:
             running = Running(**json.loads(self._note.read_text()))
+            if running.pid <= 0:
+                raise ValueError("no process has this id")  # 0 and below name whole groups, which always exist
             os.kill(running.pid, 0)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, OverflowError):
             raise ServiceError(Kind.UNAVAILABLE, "memoria is not running here; start it with: memoria up") from None
         return running
 

@@ -102,9 +102,10 @@ def _answer(reply: httpx.Response) -> dict[str, Any]:
         tree = reply.json()
     except ValueError:
         raise ServiceError(Kind.UNAVAILABLE, "the instance's answer could not be read") from None
-    if isinstance(tree, dict) and isinstance(tree.get("error"), dict):
-        raise ServiceError(Kind(tree["error"]["kind"]), tree["error"]["message"])
-    if reply.status_code >= 400 or not isinstance(tree, dict):
+    said = tree.get("error") if isinstance(tree, dict) else None
+    if isinstance(said, dict) and said.get("kind") in list(Kind) and isinstance(said.get("message"), str):
+        raise ServiceError(Kind(said["kind"]), said["message"])
+    if reply.status_code >= 400 or not isinstance(tree, dict) or said is not None:
         raise ServiceError(Kind.UNAVAILABLE, "the instance's answer could not be read")
     return tree
 

@@ -39,6 +39,7 @@ class Child:
         self._ready = ready
         self._say = say
         self._process: asyncio.subprocess.Process | None = None
+        self._herald: asyncio.Task[None] | None = None
         self._stopping = False
         self.restarts = 0
 
@@ -101,7 +102,9 @@ class Child:
                 return
             await self._spawn()
             self.restarts += 1
-            asyncio.get_running_loop().create_task(self._say_when_back(self._process))
+            if self._herald:
+                self._herald.cancel()
+            self._herald = asyncio.get_running_loop().create_task(self._say_when_back(self._process))
 
     async def _say_when_back(self, process: asyncio.subprocess.Process | None) -> None:
         while process is self._process and process is not None and process.returncode is None and not self._stopping:
@@ -113,6 +116,8 @@ class Child:
     async def stop(self) -> None:
         """Let go of the lifeline, wait for it to drain, then insist."""
         self._stopping = True
+        if self._herald:
+            self._herald.cancel()
         process = self._process
         if process is None or process.returncode is not None:
             return

@@ -107,10 +107,14 @@ class Environments:
         return env
 
     def _withheld(self, service: str, name: str) -> bool:
-        if name in {"MEMORIA_DEK", "MEMORIA_INSTANCE_KEY", "MEMORIA_KEYS_DEK", "MEMORIA_KEYS_INSTANCE_KEY"}:
+        # By prefix, so that a `_FILE` variable is kept back like the value it leads to.
+        if name.startswith(("MEMORIA_DEK", "MEMORIA_INSTANCE_KEY", "MEMORIA_KEYS_", "MEMORIA_RPC_CALLER_TOKEN")):
             return True
         if name.startswith("MEMORIA_SIBLING_"):
             if service not in {"authz", "ingest"}:
                 return True
-            return name.endswith("_ASK_TOKEN") if service == "ingest" else name.endswith("_PULL_TOKEN")
-        return name == "MEMORIA_MAIL_URL" and service != "gateway"
+            other = "_ASK_TOKEN" if service == "ingest" else "_PULL_TOKEN"
+            return name.endswith((other, f"{other}_FILE"))
+        if name.startswith("MEMORIA_HOME_TOKEN"):
+            return service != "authz"
+        return name.startswith("MEMORIA_MAIL_URL") and service != "gateway"

@@ -118,7 +118,7 @@ class Supervisor:
         return next(port for port in range(DEFAULT_PORT, DEFAULT_PORT + 200) if demo.is_free(port))
 
     async def _offer_sign_in(self, base: str, owner: str) -> None:
-        with httpx.Client(base_url=base, timeout=5) as client:
+        with httpx.Client(base_url=base, timeout=5, trust_env=False) as client:  # no proxy to ourselves
             await asyncio.to_thread(request_link, client, owner)
         link = await asyncio.to_thread(follow_free, self._place, owner, self._seen)
         if link:
@@ -178,7 +178,7 @@ def _serves(run_dir: Path, service: str) -> Ready:
     async def ready() -> bool:
         try:
             port = int(note.read_text())
-            async with httpx.AsyncClient(timeout=2) as client:
+            async with httpx.AsyncClient(timeout=2, trust_env=False) as client:  # no proxy to ourselves
                 return (await client.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200
         except (OSError, ValueError, httpx.HTTPError):
             return False
