@@ -1,7 +1,6 @@
 """The programs of people: the same gate as the page, with a personal access token (AMD-08)."""
 
 import time
-from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.routing import Route
@@ -11,7 +10,7 @@ from memoria_gateway.desk import PAGE_SIZE, Desk, bounded_number, page_number
 from memoria_gateway.intake import take_files
 from memoria_gateway.multipart import multipart_events
 from memoria_gateway.pages.documents import spoken
-from memoria_gateway.render import Json, json_error
+from memoria_gateway.render import Json
 from memoria_gateway.reports import document_json, report_json, search_json
 
 
@@ -40,20 +39,10 @@ def routes(desk: Desk) -> list[Route]:
         return Json({"files": [report_json(report) for report in reports]}, 207 if refused else 201)
 
     return [
-        Route("/api/v1/search", _spoken_as_json(search), methods=["GET"]),
-        Route("/api/v1/documents/{id}", _spoken_as_json(document), methods=["GET"]),
-        Route("/api/v1/documents", _spoken_as_json(upload), methods=["POST"]),
+        Route("/api/v1/search", search, methods=["GET"]),
+        Route("/api/v1/documents/{id}", document, methods=["GET"]),
+        Route("/api/v1/documents", upload, methods=["POST"]),
     ]
-
-
-def _spoken_as_json(handler: Callable[[Request], Awaitable[Json]]) -> Callable[[Request], Awaitable[Json]]:
-    async def handled(request: Request) -> Json:
-        try:
-            return await handler(request)
-        except ServiceError as error:
-            return json_error(error)
-
-    return handled
 
 
 def _limit(text: str | None) -> int:
