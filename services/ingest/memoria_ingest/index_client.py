@@ -44,7 +44,7 @@ class IndexClient:
         attempts = AsyncRetrying(
             retry=retry_if_exception(_passing),
             stop=stop_after_delay(_RETRY_SECONDS),
-            wait=wait_exponential_jitter(initial=0.1, max=1.0),
+            wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
             reraise=True,
         )
         async for attempt in attempts:

@@ -116,10 +116,10 @@ def documents_of(converted: Converted, external_id: bytes, stem: str, trail: tup
 def split_chunks(chunks: list[Chunk]) -> list[list[Chunk]]:
     """Runs of chunks of at most MAX_TEXT bytes of UTF-8 each, the headings repeated with every chunk counted in."""
     parts: list[list[Chunk]] = []
-    size = MAX_TEXT
+    size = 0
     for chunk in chunks:
         length = sum(len(part.encode("utf-8", "replace")) for part in (*chunk.trail, chunk.text))
-        if size + length > MAX_TEXT:
+        if not parts or size + length > MAX_TEXT:
             parts.append([])
             size = 0
         parts[-1].append(chunk)

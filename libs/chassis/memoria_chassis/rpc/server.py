@@ -1,5 +1,6 @@
 """The gRPC server: who calls, may they, by when, and one place where errors become statuses."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,6 +15,9 @@ from memoria_chassis.rpc import deadline
 from memoria_chassis.rpc.allow import TOKEN_KEY, AllowList, Callers
 from memoria_chassis.rpc.client import MAX_MESSAGE, tls_files
 from memoria_chassis.rpc.status import OURS, code_of
+
+_DRAIN_BYTES = 64 * 1024 * 1024  # twice the largest file
+_DRAIN_SECONDS = 2.0
 
 Behaviour = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
 
@@ -61,15 +65,36 @@ class Guard(grpc.aio.ServerInterceptor):
                 kind = error.kind.value
                 if error.kind is Kind.INTERNAL:
                     log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)
+                await _drain(request)
                 await context.abort(code_of(error.kind), error.message, (OURS,))
             except Exception as error:
                 kind = Kind.INTERNAL.value
                 log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)
+                await _drain(request)
                 await context.abort(grpc.StatusCode.INTERNAL, "an internal error; the log has its trace", (OURS,))
             finally:
                 metrics.observe_rpc(method, kind, time.perf_counter() - began)
 
         return guarded
+
+
+async def _drain(request: Any) -> None:
+    """Read on a little where the caller is still writing, and keep nothing.
+
+    A caller whose write fails because the call has ended does not hear how it ended: gRPC reports the failed write in
+    its place, and a refusal with its reason would arrive as "cannot be reached".
+    """
+    if not hasattr(request, "__aiter__"):
+        return
+    size = 0
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for message in request:
+                size += message.ByteSize()
+                if size > _DRAIN_BYTES:
+                    return
+    except (TimeoutError, grpc.RpcError, asyncio.InvalidStateError):
+        return  # gone, or too slow: then it hears what it hears
 
 
 def make_server(settings: Settings, allow: AllowList, activity: Activity) -> grpc.aio.Server:
