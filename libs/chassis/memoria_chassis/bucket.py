@@ -157,7 +157,7 @@ def _failures() -> Iterator[None]:
         yield
     except _ANSWERS:
         raise
-    except InvalidPathError:
+    except (InvalidPathError, ValueError):
         raise ServiceError(Kind.INVALID, "this cannot be an object's name") from None
     except (BaseError, OSError):
         raise ServiceError(Kind.UNAVAILABLE, "the bucket did not do what was asked") from None
