@@ -35,7 +35,7 @@ def test_nobody_is_given_a_root(tmp_path: Path) -> None:
     """Neither DEK nor instance key nor a path to them, under whichever name they were set.
 
     Presence: each has its own key, the gateway's from the instance key, the others' from the DEK; no two the same.
-    Broken to see red: the base environment handed on whole.
+    Broken to see red: `MEMORIA_KEYS_` let through.
     """
     (tmp_path / "dek-file").write_text(encode_key(DEK))
     by_file = {"MEMORIA_KEYS_DEK_FILE": str(tmp_path / "dek-file"), "MEMORIA_KEYS_SERVICE_KEY": encode_key(DEK)}
@@ -56,7 +56,7 @@ def test_nobody_is_given_a_root(tmp_path: Path) -> None:
 def test_sibling_tokens_go_to_the_one_that_asks_with_them(tmp_path: Path) -> None:
     """Ask tokens to authz, pull tokens to ingest, by value or by file; gateway, search and extract know no sibling.
 
-    Broken to see red: `_FILE` not kept back; search put among those that are told of siblings.
+    Broken to see red: `_FILE` not kept back.
     """
     configured = {
         "MEMORIA_SIBLING_SHEETS_URL": "http://demo.sheets.localhost:1",

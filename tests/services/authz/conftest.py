@@ -37,6 +37,7 @@ class FakeSibling:
         self.asked: list[pb.AuthorizeRequest] = []
         self.timeouts: list[float] = []
         self.seconds = 0.0
+        self.running = self.at_once = 0
         self.verdict: int = pb.VERDICT_VISIBLE
         self.say: Callable[[pb.AuthorizeRequest], pb.AuthorizeResponse] = lambda request: verdicts(
             request, self.verdict
@@ -46,11 +47,15 @@ class FakeSibling:
         assert method == "memoria.sibling.v1.SiblingService/Authorize"
         self.asked.append(request)
         self.timeouts.append(timeout)
+        self.running += 1
+        self.at_once = max(self.at_once, self.running)
         try:
             async with asyncio.timeout(timeout):
                 await asyncio.sleep(self.seconds)
         except TimeoutError:
             raise ServiceError(Kind.DEADLINE, "the app did not answer in time") from None
+        finally:
+            self.running -= 1
         return self.say(request)
 
     async def close(self) -> None:

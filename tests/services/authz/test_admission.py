@@ -51,7 +51,7 @@ def test_a_person_ref_has_no_standing_without_a_home() -> None:
 async def test_one_predicate_stands_at_both_doors(house, ann) -> None:
     """Changed in one place, the sign-in and every ruling change together (AUT-19).
 
-    Broken to see red: the server given an admission of its own, beside the bench's.
+    Broken to see red: the bench ruling without asking for standing.
     """
     wire = sibling_pb2.Subject(kind=sibling_pb2.SUBJECT_KIND_ADDRESS, value=ann.value)
     owned = pb.Claim(owned=pb.OwnedClaim(document_id="d", present=True))

@@ -12,7 +12,7 @@ from memoria_authz.orders import OrderKind
 async def test_stale_asks_for_a_refetch_and_ahead_for_a_reannounce(house, ann, claim) -> None:
     """One order an item, one a source, oldest first; VISIBLE, NOT_VISIBLE and UNKNOWN call for nothing.
 
-    Broken to see red: the two kinds exchanged; `record` called before the rulings were made.
+    Broken to see red: REANNOUNCE recorded for a stale item.
     """
     for verdict in (pb.VERDICT_VISIBLE, pb.VERDICT_NOT_VISIBLE, pb.VERDICT_UNKNOWN):
         house.siblings["docs"].verdict = verdict

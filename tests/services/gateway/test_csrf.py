@@ -54,7 +54,7 @@ def test_every_post_of_a_browser_is_in_this_test(pod) -> None:
 async def test_without_the_right_token_nothing_happens(pod, ann, path: str, fields: dict[str, str]) -> None:
     """Missing, empty, made-up, not even ASCII, another person's: 403. Then the right one: not.
 
-    Broken to see red, each in turn: `check` without the comparison; a token that is not bound to the cookie.
+    Broken to see red, each in turn: any token taken; one not bound to the cookie.
     """
     other = await pod.signed_in(BOB)
     pod.mailer.sent.clear()

@@ -62,7 +62,7 @@ async def test_a_stranger_gets_the_same_bytes_and_no_mail(pod) -> None:
 async def test_the_budget_stands_before_admission_and_is_the_same_for_all(pod) -> None:
     """The eleventh request within a quarter of an hour is refused alike for owner and stranger (AMD-07).
 
-    Broken to see red: the limiter asked only for admitted addresses.
+    Broken to see red: admission asked ahead of the limiter.
     """
     seen = {}
     for address in (ANN, STRANGER):

@@ -183,7 +183,7 @@ async def test_nothing_is_spooled(pod, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_file_too_large_is_said_and_the_next_one_taken(pod, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted as it arrives; what is left of it is drained, not kept. Broken to see red: `drain` taken out."""
+    """Counted as it arrives; what is left of it is read past, not kept. Broken to see red: the size not compared."""
     monkeypatch.setattr(intake, "MAX_FILE", 1_000_000)
     files = [("f", ("exact.txt", b"x" * 1_000_000)), ("f", ("big.txt", b"x" * 3_000_000)), ("f", ("c.md", b"small"))]
     reply = await (await pod.program(scope="write")).post("/api/v1/documents", files=files)
