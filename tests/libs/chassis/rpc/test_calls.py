@@ -1,0 +1,330 @@
+"""The real server behind the real client over a Unix socket: who may call what, by when, and what an error becomes."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from memoria.intake.v1 import intake_pb2 as pb
+from memoria.intake.v1 import intake_pb2_grpc
+from memoria_chassis import log
+from memoria_chassis.activity import Activity
+from memoria_chassis.config import Settings, load_settings
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc import deadline
+from memoria_chassis.rpc.allow import TOKEN_KEY, AllowList, Callers, token_hash
+from memoria_chassis.rpc.client import MAX_MESSAGE, Peer
+from memoria_chassis.rpc.server import bind, make_server
+
+SERVICE = pb.DESCRIPTOR.services_by_name["IntakeService"]
+PATH = "/memoria.intake.v1.IntakeService/"
+DELETE = pb.DeleteDocumentRequest(document_id="x")
+
+
+class Servicer(intake_pb2_grpc.IntakeServiceServicer):
+    """Does what a test says, and counts how often it was reached."""
+
+    def __init__(self) -> None:
+        self.reached = 0
+        self.behave: Callable[[], Any] = lambda: pb.DeleteDocumentResponse(deleted=1)
+
+    async def DeleteDocument(self, request: Any, context: Any) -> Any:
+        """As told."""
+        self.reached += 1
+        result = self.behave()
+        return await result if asyncio.iscoroutine(result) else result
+
+    async def Nudge(self, request: Any, context: Any) -> Any:
+        """Never allowed to anyone here."""
+        self.reached += 1
+        return pb.NudgeResponse()
+
+
+class House:
+    """Servers and peers of one test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.closers: list[Any] = []
+        self.activity = Activity()
+
+    async def serve(self, name: str, servicer: Servicer) -> None:
+        """A server that lets `gateway` and `search` delete, and nobody do anything else."""
+        settings = self.settings()
+        allow = AllowList({f"{PATH}DeleteDocument": ["gateway", "search"]})
+        server = make_server(settings, allow, self.activity)
+        intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
+        bind(server, settings, name)
+        await server.start()
+        self.closers.append(lambda: server.stop(0))
+
+    def settings(self) -> Settings:
+        """Three callers, whose tokens are their names."""
+        made = load_settings({"MEMORIA_DATA_RUN_DIR": str(self.folder)})
+        callers = {name: token_hash(name) for name in ("gateway", "search", "extract")}
+        return made.model_copy(update={"rpc": made.rpc.model_copy(update={"callers": callers})})
+
+    def peer(self, name: str, token: str = "gateway") -> tuple[Peer, Any]:
+        """A peer and its stub."""
+        peer = Peer(name, f"unix:{self.folder}/{name}.sock", token, None)
+        self.closers.append(peer.close)
+        return peer, intake_pb2_grpc.IntakeServiceStub(peer.channel)
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path)
+    yield made
+    for close in reversed(made.closers):
+        await close()
+
+
+async def failure(peer: Peer, method: Any, request: Any = DELETE, timeout: float = 5) -> ServiceError:
+    """How a call fails."""
+    with pytest.raises(ServiceError) as caught:
+        await peer.call(method, request, timeout=timeout)
+    return caught.value
+
+
+# --- who may ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("token", ["", "nobody", "gateway ", "GATEWAY", token_hash("gateway"), "x" * 4000])
+async def test_an_unknown_token_is_refused(house: House, token: str) -> None:
+    """Unauthenticated, and the servicer is never reached; not even by the hash that is configured.
+
+    Broken on 2026-11-30 to see red: `identify` answering the first caller where none matched.
+    """
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a", token)
+    assert (await failure(peer, stub.DeleteDocument)).kind is Kind.UNAUTHENTICATED
+    assert servicer.reached == 0
+    peer, stub = house.peer("a")
+    assert (await peer.call(stub.DeleteDocument, DELETE, timeout=5)).deleted == 1
+
+
+async def test_a_call_without_a_token_is_refused(house: House) -> None:
+    """No metadata at all; and where somebody configured the hash of nothing, nothing is still nobody."""
+    await house.serve("a", Servicer())
+    _, stub = house.peer("a")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await stub.DeleteDocument(DELETE, timeout=5)
+    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+    for token in (None, ""):
+        with pytest.raises(ServiceError):
+            Callers({"ghost": token_hash("")}).identify(token)
+
+
+async def test_what_is_not_listed_is_refused(house: House) -> None:
+    """Deny by default: a caller that is known but not listed, and an RPC that nobody is listed for.
+
+    Broken on 2026-11-30 to see red: `check` content with a path that has no rule.
+    """
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a", "extract")
+    assert (await failure(peer, stub.DeleteDocument)).kind is Kind.REFUSED
+    peer, stub = house.peer("a", "gateway")
+    assert (await failure(peer, stub.Nudge, pb.NudgeRequest())).kind is Kind.REFUSED
+    assert servicer.reached == 0
+
+
+def test_an_allow_list_that_names_what_is_not_there_is_refused(tmp_path: Path) -> None:
+    """A typing error would otherwise deny without a word."""
+    path = tmp_path / "allow.toml"
+    path.write_text('[allow]\n"memoria.intake.v1.IntakeService/Nudge" = ["gateway"]')
+    AllowList.load(path, [SERVICE]).check(f"{PATH}Nudge", "gateway")
+    path.write_text('[allow]\n"memoria.intake.v1.IntakeService/Nugde" = ["gateway"]')
+    with pytest.raises(ServiceError):
+        AllowList.load(path, [SERVICE])
+
+
+# --- errors -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+async def test_an_error_crosses_with_its_kind_and_sentence(house: House, kind: Kind) -> None:
+    """One error type, every kind, our sentence with typographic signs in it."""
+    servicer = Servicer()
+
+    def fail() -> None:
+        raise ServiceError(kind, "the one sentence — “said” in 3 words")
+
+    servicer.behave = fail
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a")
+    error = await failure(peer, stub.DeleteDocument)
+    assert (error.kind, error.message) == (kind, "the one sentence — “said” in 3 words")
+
+
+async def test_an_unexpected_exception_is_internal_without_its_text(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its message is neither answered nor logged; its type and place are logged (TRU-06).
+
+    Broken on 2026-11-30 to see red: `str(error)` as the details.
+    """
+    logged: list[dict[str, Any]] = []
+
+    class Logger:
+        def error(self, event: str, **fields: Any) -> None:
+            logged.append(log._allow(None, "error", {"event": event, **fields}))  # type: ignore[arg-type] # a dict
+
+    monkeypatch.setattr(log, "get_logger", Logger)
+    servicer = Servicer()
+
+    def fail() -> None:
+        raise KeyError("canary")
+
+    servicer.behave = fail
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a")
+    error = await failure(peer, stub.DeleteDocument)
+    assert error.kind is Kind.INTERNAL
+    assert "canary" not in error.message
+    assert logged[0]["exception"] == "KeyError"
+    assert "canary" not in str(logged)
+
+
+async def test_nobody_there_is_unavailable_by_name(house: House) -> None:
+    """A peer that does not run, and one that is restarted under us."""
+    peer, stub = house.peer("a")
+    error = await failure(peer, stub.DeleteDocument)
+    assert (error.kind, error.message) == (Kind.UNAVAILABLE, "a cannot be reached")
+    await house.serve("a", Servicer())
+    for _ in range(50):
+        try:
+            assert (await peer.call(stub.DeleteDocument, DELETE, timeout=5)).deleted == 1
+            return
+        except ServiceError:
+            await asyncio.sleep(0.1)
+    raise AssertionError("never found again")
+
+
+async def test_a_message_above_the_limit_is_refused_at_either_end(house: House) -> None:
+    """16 MiB: a request and a reply above it are too large, not "cannot be reached": trying again would not help."""
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a")
+    big = "x" * (MAX_MESSAGE + 1)
+    assert (await failure(peer, stub.DeleteDocument, pb.DeleteDocumentRequest(document_id=big))).kind is Kind.TOO_LARGE
+    assert servicer.reached == 0
+    servicer.behave = lambda: pb.ListSourcesResponse(sources=[pb.Source(app=big)])
+    assert (await failure(peer, stub.DeleteDocument)).kind is Kind.TOO_LARGE
+
+
+# --- deadlines --------------------------------------------------------------------------------------------------
+
+
+async def test_a_call_without_a_deadline_is_refused(house: House) -> None:
+    """Nothing waits for ever."""
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    _, stub = house.peer("a")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await stub.DeleteDocument(DELETE, metadata=((TOKEN_KEY, "gateway"),))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert servicer.reached == 0
+
+
+async def test_deadlines_shrink_by_20_ms_a_hop_and_the_nearest_names_the_culprit(house: House) -> None:
+    """a → b → c, and c sleeps: a hears b's sentence that c did not answer, not its own about b.
+
+    Broken on 2026-11-30 to see red: HOP of 0 (a timed out first, and named b).
+    """
+    left: dict[str, float] = {}
+    a, b, c = Servicer(), Servicer(), Servicer()
+
+    def through(name: str, target: str) -> Callable[[], Any]:
+        peer, stub = house.peer(target)
+
+        async def behave() -> Any:
+            left[name] = deadline.remaining() or 0
+            return await peer.call(stub.DeleteDocument, DELETE, timeout=60)
+
+        return behave
+
+    async def sleep() -> Any:
+        left["c"] = deadline.remaining() or 0
+        await asyncio.sleep(30)
+
+    a.behave, b.behave, c.behave = through("a", "b"), through("b", "c"), sleep
+    for name, servicer in (("a", a), ("b", b), ("c", c)):
+        await house.serve(name, servicer)
+    peer, stub = house.peer("a")
+    error = await failure(peer, stub.DeleteDocument, timeout=0.5)
+    assert (error.kind, error.message) == (Kind.DEADLINE, "c did not answer in time")
+    # gRPC sends what is left in whole milliseconds, rounded up.
+    assert left["a"] - left["b"] >= deadline.HOP - 0.001
+    assert left["b"] - left["c"] >= deadline.HOP - 0.001
+    assert deadline.HOP == 0.020
+
+
+async def test_no_call_is_made_without_time_for_it(house: House) -> None:
+    """With less than a hop left the call is not made; outside a request the caller's own time-out holds."""
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a")
+
+    async def late() -> None:
+        deadline.start(0.01)
+        assert (await failure(peer, stub.DeleteDocument)).kind is Kind.DEADLINE
+        deadline.forget()
+        assert deadline.remaining() is None
+        await peer.call(stub.DeleteDocument, DELETE, timeout=5)
+
+    await asyncio.create_task(late())
+    assert servicer.reached == 1
+    assert deadline.remaining() is None
+
+
+async def test_requests_under_way_are_counted(house: House) -> None:
+    """In flight while it runs, and again none after success, failure, and a caller who went away."""
+    servicer = Servicer()
+    started, go = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> Any:
+        started.set()
+        await go.wait()
+        return pb.DeleteDocumentResponse()
+
+    servicer.behave = wait
+    await house.serve("a", servicer)
+    peer, stub = house.peer("a")
+    task = asyncio.create_task(peer.call(stub.DeleteDocument, DELETE, timeout=5))
+    await started.wait()
+    assert (house.activity.in_flight, house.activity.idle_seconds()) == (1, 0.0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    for _ in range(100):
+        if not house.activity.in_flight:
+            break
+        await asyncio.sleep(0.02)
+    assert house.activity.in_flight == 0
+    go.set()
+    await peer.call(stub.DeleteDocument, DELETE, timeout=5)
+    assert house.activity.in_flight == 0
+
+
+# --- where ------------------------------------------------------------------------------------------------------
+
+
+async def test_an_address_that_cannot_be_listened_at_is_one_line(house: House) -> None:
+    """A socket path above 107 bytes; a folder that is not there. A socket left behind by a kill is taken over."""
+    for address in (f"unix:/tmp/{'x' * 120}.sock", "unix:/nonexistent/folder/a.sock"):
+        settings = house.settings()
+        rpc = settings.rpc.model_copy(update={"addresses": {"a": address}})
+        server = make_server(settings, AllowList({}), Activity())
+        with pytest.raises(ServiceError) as caught:
+            bind(server, settings.model_copy(update={"rpc": rpc}), "a")
+        assert caught.value.kind is Kind.PRECONDITION
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(house.folder / "a.sock"))
+    await house.serve("a", Servicer())
+    peer, stub = house.peer("a")
+    assert (await peer.call(stub.DeleteDocument, DELETE, timeout=5)).deleted == 1
