@@ -65,6 +65,9 @@ class WorkOrders:
         if not wanted:
             return
         rows = [self._row(kind, app, item) for kind, app, item in wanted]
+        # Before the write and after it, however it ends: a read that began in between may have seen none, and that must
+        # not be what is remembered.
+        self._none = False
         try:
             await self._database.write(
                 lambda connection: connection.executemany(
@@ -75,8 +78,8 @@ class WorkOrders:
             )
         except sqlite3.Error as error:
             log.get_logger().error("work orders could not be written", count=len(rows), exc_info=error)
-        # After the write: a read that began before it may have seen none, and must not be what is remembered.
-        self._none, self._writes = False, self._writes + 1
+        finally:
+            self._none, self._writes = False, self._writes + 1
 
     async def open(self) -> list[Order]:
         """The open orders, oldest first, at most 1,000."""

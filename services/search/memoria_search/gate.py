@@ -8,6 +8,7 @@ Nothing unspoken is spoken, because
 5. the wire mapping takes only `Passage` and `SpokenDocument`.
 """
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from datetime import datetime
@@ -16,12 +17,12 @@ from typing import assert_never
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_contract.types import Author, Subject
+from memoria_contract.types import Author, ItemId, Revision, Subject
 from memoria_search.corpus.catalogue import Catalogue
-from memoria_search.corpus.model import Chunk, DocumentRef, Metadata
+from memoria_search.corpus.model import FILES, Chunk, DocumentRef, Metadata
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
-from memoria_search.notices import Notice, compose, kind_of
+from memoria_search.notices import Notice, NoticeKind, compose, kind_of
 from memoria_search.retrieve.candidates import MAX_CANDIDATES, Candidate
 from memoria_search.ruling import NO_ANSWER, Arbiter, Cause, Claim, Disposition, OwnedClaim, Ruling, SiblingClaim
 
@@ -29,6 +30,8 @@ PER_PAGE = 256
 """Candidates ruled for each page asked for: one S2 call a sibling on page one (AMD-05, CON-09)."""
 
 _MINT = object()
+
+_NO_QUESTION = frozenset({Kind.REFUSED, Kind.UNAUTHENTICATED, Kind.INVALID})
 
 
 class State(Enum):
@@ -107,14 +110,15 @@ class Gate:
         self._catalogue = catalogue
         self._sources = sources
 
-    async def page(self, subject: Subject, candidates: Sequence[Candidate], page: int, size: int) -> Page:
+    async def page(self, subject: Subject, candidates: Sequence[Candidate] | None, page: int, size: int) -> Page:
         """Page `page`, counted from 1, of what may be spoken of `candidates`, which are `window(page, size)` at most.
 
-        Notices count what is withheld above the last row shown; on a page that is not full, all of the window.
+        Notices count what is withheld above the last row shown; on a page that is not full, all of the window. None
+        says that nothing was looked for, which follows from the query and the page alone: then nobody is asked.
         """
-        ruled = await self._rule(subject, candidates)
+        ruled = _Ruled((), ()) if candidates is None else await self._rule(subject, candidates)
         shown = ruled.spoken[(page - 1) * size : page * size]
-        horizon = shown[-1][0] if len(shown) == size else len(candidates)
+        horizon = shown[-1][0] if len(shown) == size else len(candidates or ())
         withheld = [(app, cause) for place, app, cause in ruled.withheld if place < horizon]
         further = len(ruled.spoken) > page * size
         bounded = window(page + 1, size) == 0
@@ -128,21 +132,25 @@ class Gate:
     async def document(self, subject: Subject, document_id: str) -> SpokenDocument | Notice:
         """A document, or why it is withheld. Raises NOT_FOUND: one sentence for a refusal and for an absence.
 
-        An id that is not held is asked about all the same, as one that is not present, so that both take a round.
+        An id that is not held is asked about all the same, as one that is not present, and every app is asked about an
+        item it cannot have. So hidden and absent take the same round, and while some app does not answer, both are
+        withheld with the same words: "did not answer" for the one and "not found" for the other would tell them apart.
         """
-        ref = self._catalogue.document(document_id)
+        ref = self._catalogue.whole(self._catalogue.document(document_id))
         parts = self._catalogue.parts(ref) if ref else []
-        asked = {document_id: _claim(ref) if ref else OwnedClaim(document_id, present=False)}
+        asked: dict[str, Claim] = {document_id: _claim(ref) if ref else OwnedClaim(document_id, present=False)}
         asked |= {part.document_id: _claim(part) for part in parts}
+        apps = [source.app for source in self._sources.all()]
+        asked |= {f"/{app}": SiblingClaim(app, ItemId(secrets.token_urlsafe(12)), Revision("-")) for app in apps}
         rulings = await self._rulings(subject, asked)
         ruling = rulings[document_id]
         match ruling.disposition:
             case Disposition.OMIT:
-                raise _not_found()
+                return _silent(apps, rulings)
             case Disposition.WITHHOLD:
-                if ref is None or ruling.cause is None:
-                    raise _not_found()
-                return Notice(ref.app, kind_of(ruling.cause), count=1)
+                if ref is not None and ruling.cause in (Cause.STALE, Cause.AHEAD):
+                    return Notice(ref.app, kind_of(ruling.cause), count=1)
+                return _silent(apps, rulings, ref.app if ref else FILES)
             case Disposition.SPEAK:
                 opened = await self._store.open_document(ref) if ref else None
                 if ref is None or opened is None:
@@ -166,18 +174,20 @@ class Gate:
                 case Disposition.OMIT:
                     continue
                 case Disposition.WITHHOLD:
-                    withheld.append((place, candidate.ref.app, ruling.cause or Cause.NO_ANSWER))
+                    assert ruling.cause is not None  # Ruling cannot be made otherwise
+                    withheld.append((place, candidate.ref.app, ruling.cause))
                 case _:
                     assert_never(ruling.disposition)
         return _Ruled(tuple(spoken), tuple(withheld))
 
     async def _rulings(self, subject: Subject, asked: Mapping[str, Claim]) -> Mapping[str, Ruling]:
-        """A ruling for every key. Where authz fails or its answer is not one for each, all are withheld (RUL-11)."""
-        if not asked:
-            return {}
+        """A ruling for every key. There is a round where there is no key too: a search that found nothing takes as long
+        as one that found what is hidden. Where authz fails or its answer does not fit, all are withheld (RUL-11)."""
         try:
             rulings = await self._arbiter.rule(subject, list(asked.values()))
         except (ServiceError, TimeoutError) as error:
+            if isinstance(error, ServiceError) and error.kind in _NO_QUESTION:
+                raise  # not a missing answer but a refused question: somebody without standing gets no counts either
             kind = error.kind.value if isinstance(error, ServiceError) else Kind.DEADLINE.value
             log.get_logger().warning("no rulings", kind=kind, count=len(asked))
             return dict.fromkeys(asked, NO_ANSWER)
@@ -228,6 +238,17 @@ def _claim(ref: DocumentRef) -> Claim:
 def _spoken(ruled: Iterable[tuple[str, Ruling]]) -> tuple[str, ...]:
     """The keys that were ruled SPEAK."""
     return tuple(key for key, ruling in ruled if ruling.disposition is Disposition.SPEAK)
+
+
+def _silent(apps: Sequence[str], rulings: Mapping[str, Ruling], own: str | None = None) -> Notice:
+    """Which app did not answer, of those asked about an item they cannot have; the document's own only where none was.
+
+    Raises NOT_FOUND where all answered.
+    """
+    silent = [app for app in apps if rulings[f"/{app}"].disposition is Disposition.WITHHOLD] or ([own] if own else [])
+    if not silent:
+        raise _not_found()
+    return Notice(silent[0], NoticeKind.NO_ANSWER, count=1)
 
 
 def _not_found() -> ServiceError:

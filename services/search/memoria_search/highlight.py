@@ -1,13 +1,17 @@
 """Snippets, made from the opened chunk with the tokens of the one analyser (IDX-02)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from memoria_search.index.analysis import Analyser, QueryTerms
+from memoria_search.index.analysis import CACHED_LENGTH, Analyser, QueryTerms
+from memoria_search.index.scripts import RUN
 
 WIDTH = 240
 """Characters of a snippet, give or take a word: two lines at 1280 pixels, five at 360."""
 
+_ANALYSED = 4_000
+_MARKS = 100  # of one term in one long word: more than a snippet can show
 _SLACK = 24  # how far an end may move to stand between words
 
 
@@ -32,7 +36,9 @@ class Highlighter:
     def __init__(self, analyser: Analyser, query: QueryTerms) -> None:
         self._analyser = analyser
         self._wanted = frozenset((*query.body, *query.exact, *query.literal))
+        self._spaceless = [term for term in self._wanted if RUN.fullmatch(term)]
         self._hits: dict[str, tuple[_Match, ...]] = {}  # by word, as the analyser takes a text apart
+        self._budget = _ANALYSED
 
     def snippet(self, text: str) -> tuple[SnippetPart, ...]:
         """The part of `text` where matches stand densest, or its beginning where none does (a match in the title).
@@ -62,13 +68,34 @@ class Highlighter:
         """What matches, in order. Distinct words are looked up first and only those that match are looked for: fifty
         chunks have some 9,000 words, and walking them one by one took 25 ms."""
         found: list[_Match] = []
-        for word in self._analyser.words_with(self._wanted, set(text.split())):
+        words = set(text.split())
+        long = {word for word in words if len(word) > CACHED_LENGTH}
+        for word in [*self._analyser.words_with(self._wanted, words - long), *self._long(long)]:
             known = self._hits.get(word)
             if known is None:
                 known = self._hits[word] = self._match(word)
             for at in _places(text, word):
                 found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
         return sorted(found, key=lambda match: (match.start, match.end))
+
+    def _long(self, words: Iterable[str]) -> Iterator[str]:
+        """Long words that match, with what matches put down in `_hits`.
+
+        A text without spaces is one long word. Its pairs of characters are looked for as they are written; the analyser
+        sees only beginnings, and for a whole page no more than _ANALYSED characters of them: fifty chunks of Chinese
+        took half a second, and a file of made-up words could have held up every page that it is found for.
+        """
+        for word in words:
+            if word not in self._hits:
+                beginning = word[: min(CACHED_LENGTH, self._budget)]
+                self._budget -= len(beginning)
+                hits = {(match.start, match.end): match for match in self._match(beginning)}
+                for term in self._spaceless:
+                    for at in islice(_all(word, term), _MARKS):
+                        hits.setdefault((at, at + len(term)), _Match(at, at + len(term), frozenset((term,))))
+                self._hits[word] = tuple(hits[place] for place in sorted(hits))
+            if self._hits[word]:
+                yield word
 
     def _match(self, word: str) -> tuple[_Match, ...]:
         """What of one word matches, by place in it."""
@@ -77,6 +104,14 @@ class Highlighter:
             if term in self._wanted:
                 hits.setdefault((start, end), set()).add(term)
         return tuple(_Match(start, end, frozenset(hits[start, end])) for start, end in sorted(hits))
+
+
+def _all(text: str, term: str) -> Iterator[int]:
+    """Where `term` stands in `text`, overlaps included."""
+    at = text.find(term)
+    while at >= 0:
+        yield at
+        at = text.find(term, at + 1)
 
 
 def _places(text: str, word: str) -> Iterator[int]:

@@ -47,7 +47,7 @@ class Searcher:
             raise ServiceError(Kind.INVALID, "pages are counted from 1")
         terms = self._analyser.query(query)
         depth = window(page, size)
-        candidates = await self._retriever.candidates(terms, depth) if depth else []
+        candidates = await self._retriever.candidates(terms, depth) if depth and not terms.empty else None
         ruled = await self._gate.page(subject, candidates, page, size)
         highlighter = Highlighter(self._analyser, terms)
         return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

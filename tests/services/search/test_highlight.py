@@ -85,3 +85,29 @@ def test_a_text_that_matches_has_a_mark(text: str) -> None:
     """Where a word of the query stands in the chunk, something is marked."""
     if "alpha" in text.split():
         assert "alpha" in marked(text, "alpha")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(chr(0x4E00 + (7 * n + n * n // 3) % 5000) for n in range(9_900)) + "成語しりとり",
+        "x" * 9_900 + " ab-" * 500,
+    ],
+    ids=["chinese", "made up"],
+)
+def test_a_text_without_spaces_costs_no_more_than_its_length(text: str) -> None:
+    """Fifty of them are marked with a bounded number of analysed characters, and what matched is still marked.
+
+    Broken to see red: the budget lifted (counted in characters handed to the analyser, not in seconds).
+    """
+    analyser = Analyser()
+    query = analyser.query("しりとり")
+    seen: list[int] = []
+    word = analyser.word
+    analyser.word = lambda given: (seen.append(len(given)), word(given))[1]  # type: ignore[method-assign]  # a spy
+    highlighter = Highlighter(analyser, query)
+    for number in range(50):
+        parts = highlighter.snippet(text[number:])
+    if "しりとり" in text:
+        assert [part.text for part in parts if part.marked] == ["しりとり"]
+    assert sum(seen) < 8_000

@@ -1,6 +1,7 @@
 """The bench of arbiters: takes claims, asks every owner at once, returns one ruling a claim, in order."""
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Protocol, assert_never
 
@@ -8,7 +9,7 @@ from memoria_authz.admission import LoneAdmission
 from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import WorkOrders
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_contract.types import Pair, Subject, Verdict
+from memoria_contract.types import ItemId, Pair, Revision, Subject, Verdict
 
 MAX_CLAIMS = 1024
 """The bound on paging (AMD-05) is also the most that one request rules on."""
@@ -34,19 +35,20 @@ class Bench:
         """One ruling a claim, in order.
 
         1. The asker has standing, or nothing is ruled at all (raises REFUSED).
-        2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time.
+        2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time: every one of them,
+           every time. Asking only those that own a candidate would let the time taken tell which hidden words match.
         3. Every claim is ruled from its own owner's answer.
         4. What STALE and AHEAD call for is written down before the answer leaves.
         """
         if len(claims) > MAX_CLAIMS:
             raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} claims in one request")
         self._admission.standing_of(subject)  # 1
-        wanted: dict[str, dict[Pair, None]] = {}
+        wanted: dict[str, dict[Pair, None]] = {app: {} for app in self._askers}
         for claim in claims:  # 2
             if isinstance(claim, SiblingClaim):
                 wanted.setdefault(claim.app, {})[claim.pair] = None
         apps = list(wanted)
-        answers = await asyncio.gather(*(self._ask(app, subject, list(wanted[app])) for app in apps))
+        answers = await asyncio.gather(*(self._ask(app, subject, list(wanted[app]) or [decoy()]) for app in apps))
         said = dict(zip(apps, answers, strict=True))
         rulings = [self._rule_one(claim, said) for claim in claims]  # 3
         await self._orders.record(  # 4
@@ -81,6 +83,11 @@ class Bench:
                 return Ruling.WITHHOLD_NO_ANSWER
             case _:
                 assert_never(claim)
+
+
+def decoy() -> Pair:
+    """A pair that no sibling has; the answer to it is thrown away."""
+    return Pair(ItemId(secrets.token_urlsafe(12)), Revision(secrets.token_urlsafe(8)))
 
 
 def ruling_for(verdict: Verdict) -> Ruling:

@@ -41,6 +41,12 @@ class Catalogue:
         """The revision held of a document."""
         return self._by_id.get(document_id)
 
+    def whole(self, ref: DocumentRef | None) -> DocumentRef | None:
+        """`ref`, unless it is a part of an upload of which some part is not stored yet: half a file is no document."""
+        if ref is None or ref.upload is None or len(self._by_upload.get(ref.upload, {})) >= ref.parts:
+            return ref
+        return None
+
     def parts(self, ref: DocumentRef) -> list[DocumentRef]:
         """The parts of a long upload that are held, in order, `ref` included; empty for anything else."""
         if ref.upload is None or ref.parts < 2:

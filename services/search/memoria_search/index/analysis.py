@@ -22,7 +22,7 @@ ANALYSER_VERSION = 1
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
 _CACHE_LIMIT = 60_000  # words, about 50 MB; the first ones seen are the common ones, so it is then left as it is
-_CACHED_LENGTH = 48  # longer words hardly come twice
+CACHED_LENGTH = 48  # longer words hardly come twice
 
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
 # then replaces the expensive pattern (measured: 2 µs a word against 0.1).
@@ -108,7 +108,7 @@ class Analyser:
         made = tuple(
             token for match in SURFACE.finditer(word) for token in _shift(self._analyse(match.group()), match.start())
         )
-        if len(word) <= _CACHED_LENGTH and len(self._cache) < _CACHE_LIMIT:
+        if len(word) <= CACHED_LENGTH and len(self._cache) < _CACHE_LIMIT:
             for token in made:
                 self._holders.setdefault(token.term, set()).add(word)
             self._cache[word] = made  # last: a word that is found here is in `_holders` under each of its terms

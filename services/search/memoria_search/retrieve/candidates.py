@@ -41,12 +41,13 @@ class Retriever:
 
     async def candidates(self, terms: QueryTerms, limit: int) -> list[Candidate]:
         """The best `limit` candidates. Sources that are reconciling take no part (AUT-06); a hit whose revision is no
-        longer held is dropped (IDX-03)."""
+        longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
         if terms.empty:
             return []
         without = self._sources.reconciling()
         hits = await asyncio.to_thread(self._hits, terms, min(limit, MAX_CANDIDATES), without)
-        found = ((self._catalogue.number(hit.number), hit.ordinal) for hit in hits)
+        held = self._catalogue
+        found = ((held.whole(held.number(hit.number)), hit.ordinal) for hit in hits)
         return [Candidate(ref, ordinal) for ref, ordinal in found if ref is not None]
 
     def _hits(self, terms: QueryTerms, limit: int, without: Sequence[str]) -> list[Hit]:
