@@ -25,6 +25,7 @@ _STATES = {
     SourceState.CURRENT: pb.SOURCE_STATE_CURRENT,
     SourceState.AS_OF: pb.SOURCE_STATE_AS_OF,
     SourceState.RECONCILING: pb.SOURCE_STATE_RECONCILING,
+    SourceState.PARTIAL: pb.SOURCE_STATE_PARTIAL,
 }
 
 
@@ -96,6 +97,8 @@ class IndexClient:
         if self._told.get(source.app) == said:
             return
         request = pb.PutSourceRequest(app=source.app, state=_STATES[source.state], as_of=_stamp(source.as_of))
+        # Forgotten first: a call whose answer is lost may have been carried out all the same.
+        self._told.pop(source.app, None)
         await self._call(self._stub.PutSource, request)
         self._told[source.app] = said
 

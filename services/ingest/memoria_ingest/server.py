@@ -17,12 +17,13 @@ from memoria_ingest.siblings.rounds import Rounds
 from memoria_ingest.siblings.state import SourceState
 from memoria_ingest.uploads import Uploads, gather
 
-_UPLOADS_AT_ONCE = 4  # each holds up to 32 MiB while it is converted
+_UPLOADS_AT_ONCE = 16  # each holds up to 32 MiB, twice that while it is converted, and two are converted at a time
 
 _STATES = {
     SourceState.CURRENT: index_pb2.SOURCE_STATE_CURRENT,
     SourceState.AS_OF: index_pb2.SOURCE_STATE_AS_OF,
     SourceState.RECONCILING: index_pb2.SOURCE_STATE_RECONCILING,
+    SourceState.PARTIAL: index_pb2.SOURCE_STATE_PARTIAL,
 }
 
 
@@ -43,7 +44,7 @@ class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
         first = await anext(request_iterator, None)
         if first is None or first.WhichOneof("part") != "header":
             raise ServiceError(Kind.INVALID, "an upload begins with its header")
-        async with self._slots:
+        async with self._slots:  # for a slow sender's body too: what is bounded is memory, conversions have their own
             body = await gather(_data(request_iterator), first.header.size)
             taken = await self._uploads.take(first.header.filename, body)
         return pb.UploadResponse(

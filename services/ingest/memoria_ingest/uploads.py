@@ -20,6 +20,9 @@ MAX_TEXT = 2 * 1024 * 1024
 """Bytes of text in one document; a longer file becomes parts (AMD-06)."""
 
 TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
+MAX_CHUNKS = 4_000
+"""Of one document: twice what 2 MiB of prose has, and a page that can still be rendered. Headings alone make more."""
+
 MAX_PARTS = 64
 TOO_MUCH_TEXT = (
     f"This file has more text than {MAX_PARTS * MAX_TEXT // 1024 // 1024} MiB, its headings counted in; split it."
@@ -114,12 +117,12 @@ def documents_of(converted: Converted, external_id: bytes, stem: str, trail: tup
 
 
 def split_chunks(chunks: list[Chunk]) -> list[list[Chunk]]:
-    """Runs of chunks of at most MAX_TEXT bytes of UTF-8 each, the headings repeated with every chunk counted in."""
+    """Runs of at most MAX_CHUNKS chunks and MAX_TEXT bytes of UTF-8; headings count with each chunk they stand over."""
     parts: list[list[Chunk]] = []
     size = 0
     for chunk in chunks:
         length = sum(len(part.encode("utf-8", "replace")) for part in (*chunk.trail, chunk.text))
-        if not parts or size + length > MAX_TEXT:
+        if not parts or size + length > MAX_TEXT or len(parts[-1]) == MAX_CHUNKS:
             parts.append([])
             size = 0
         parts[-1].append(chunk)

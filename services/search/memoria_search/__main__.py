@@ -13,6 +13,7 @@ from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
 from memoria_search.corpus.vault import Vault
 from memoria_search.gate import Gate
+from memoria_search.index.analysis import ANALYSER_VERSION
 from memoria_search.index.scratch import directory_for
 from memoria_search.library import Library
 from memoria_search.retrieve.candidates import Retriever
@@ -36,7 +37,7 @@ async def build(process: Process) -> None:
     process.on_close(library.close)
     await library.build()
 
-    gate = Gate(AuthzClient(process.peer("authz")), store, library.catalogue, sources)
+    gate = Gate(AuthzClient(process.peer("authz")), store, library.catalogue, sources, lambda: library.damaged)
     retriever = Retriever([library.index], library.catalogue, sources)
     searcher = Searcher(library.analyser, retriever, gate)
 
@@ -53,6 +54,7 @@ async def build(process: Process) -> None:
             "index_bytes": library.index.size,
             "generation": 0,
             "damaged_rows": library.damaged,
+            "analyser": ANALYSER_VERSION,
         }
 
     process.check_ready(ready)

@@ -9,7 +9,7 @@ Nothing unspoken is spoken, because
 """
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from datetime import datetime
 from enum import Enum
@@ -104,7 +104,15 @@ def window(page: int, size: int) -> int:
 class Gate:
     """Asks authz once a request and opens what may be spoken."""
 
-    def __init__(self, arbiter: Arbiter, store: Store, catalogue: Catalogue, sources: Sources) -> None:
+    def __init__(
+        self,
+        arbiter: Arbiter,
+        store: Store,
+        catalogue: Catalogue,
+        sources: Sources,
+        damaged: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._damaged = damaged
         self._arbiter = arbiter
         self._store = store
         self._catalogue = catalogue
@@ -124,7 +132,7 @@ class Gate:
         bounded = window(page + 1, size) == 0
         return Page(
             passages=await self._open(shown, (page - 1) * size),
-            notices=compose(withheld, self._sources.all()),
+            notices=compose(withheld, self._sources.all(), damaged=self._damaged() > 0),
             more=further and not bounded,
             refine=(further and bounded) or window(page, size) == 0,
         )

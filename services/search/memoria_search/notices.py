@@ -21,6 +21,10 @@ class NoticeKind(IntEnum):
     DEGRADED = 5
 
 
+OURSELVES = "memoria"
+"""In an app's place where a notice is about our own store."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """One line. `count` is 0 where no count applies."""
@@ -44,10 +48,17 @@ def kind_of(cause: Cause) -> NoticeKind:
             assert_never(cause)
 
 
-def compose(withheld: Iterable[tuple[str, Cause]], sources: Iterable[Source]) -> tuple[Notice, ...]:
-    """One notice an app and kind, by app, then kind: from what is withheld, and from how the sources stand (RET-05)."""
+def compose(
+    withheld: Iterable[tuple[str, Cause]], sources: Iterable[Source], *, damaged: bool = False
+) -> tuple[Notice, ...]:
+    """One notice an app and kind, by app, then kind: from what is withheld, and from how the sources stand (RET-05).
+
+    `damaged` says that stored rows do not open, so that matches may be missing from any search.
+    """
     counts = Counter((app, kind_of(cause)) for app, cause in withheld)
     lines = {key: Notice(*key, count=count) for key, count in counts.items()}
+    if damaged:
+        lines[OURSELVES, NoticeKind.DEGRADED] = Notice(OURSELVES, NoticeKind.DEGRADED)
     for source in sources:
         match source.state:
             case SourceState.CURRENT:
@@ -57,6 +68,8 @@ def compose(withheld: Iterable[tuple[str, Cause]], sources: Iterable[Source]) ->
             case SourceState.RECONCILING:
                 key = (source.app, NoticeKind.RECONCILING)
                 lines.setdefault(key, Notice(*key))
+            case SourceState.PARTIAL:
+                lines[source.app, NoticeKind.DEGRADED] = Notice(source.app, NoticeKind.DEGRADED)
             case _:
                 assert_never(source.state)
     return tuple(lines[key] for key in sorted(lines))

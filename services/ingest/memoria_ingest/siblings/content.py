@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from memoria_chassis import log
 from memoria_contract.types import ItemId, Pair, Revision
 from memoria_ingest.chunk import Chunk, chunk_text
 from memoria_ingest.document import Document, SiblingOrigin, plain_line, plain_trail, without_title
@@ -12,6 +13,7 @@ MAX_TEXT = 4 * 1024 * 1024
 """Characters of one item that are indexed; the reply's cap of 8 MiB bounds them already for most scripts."""
 
 _MAX_BYTES = 12 * 1024 * 1024  # a message between our services is 16 MiB at most
+_MAX_CHUNKS = 4_000
 _MAX_LINK = 2048
 _MAX_GAP = 200
 _MAX_EMPTY = 200_000
@@ -45,7 +47,8 @@ def _within_budget(chunks: list[Chunk]) -> list[Chunk]:
     size = 0
     for at, chunk in enumerate(chunks):
         size += sum(len(part.encode("utf-8", "replace")) + 8 for part in (*chunk.trail, chunk.text))
-        if size > _MAX_BYTES:
+        if size > _MAX_BYTES or at == _MAX_CHUNKS:
+            log.get_logger().warning("an item is too long and was cut", count=len(chunks) - at, size=size)
             return chunks[:at]
     return chunks
 

@@ -42,6 +42,8 @@ class Puller:
     async def pull(self, orders: list[Order]) -> list[Order]:
         """One pull. Returns the orders carried out; what went wrong is in the source's state, never raised."""
         source = await self._store.get(self.app)
+        if source.as_of is None:
+            await self._tell(source)  # a first pull can take minutes, and "nothing matched" would be untrue meanwhile
         done: list[Order] = []
         try:
             ordered = any(order.reannounce for order in orders)
@@ -51,7 +53,9 @@ class Puller:
             await self._fetch_owed()
             source = await self._follow_feed(source)
             done += await self._refetch([order for order in orders if not order.reannounce])
-            source = replace(source, state=SourceState.CURRENT, as_of=self._clock.now(), failure="")
+            owing = bool(await self._store.owed(self.app))
+            state = SourceState.PARTIAL if owing else SourceState.CURRENT
+            source = replace(source, state=state, as_of=self._clock.now(), failure="")
         except Exception as error:
             kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
             broken = None if isinstance(error, ServiceError) else error  # ours say themselves what they are

@@ -11,15 +11,20 @@ from memoria_chassis.rpc import deadline
 from memoria_ingest.orders_client import Order, OrdersClient
 from memoria_ingest.siblings.puller import Puller
 
+_AFTER_THE_QUESTION = 0.03
+"""Seconds: longer than the apps take to rule on a page, shorter than anybody takes to read one."""
+
 
 class Rounds:
     """Starts pulls and keeps them apart."""
 
-    def __init__(self, pullers: list[Puller], orders: OrdersClient) -> None:
+    def __init__(self, pullers: list[Puller], orders: OrdersClient, after: float = _AFTER_THE_QUESTION) -> None:
+        self._after = after
         self._pullers = pullers
         self._orders = orders
         self._running: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+        self._taking: asyncio.Future[list[Order]] | None = None
         self._closed = False
 
     def nudge(self) -> None:
@@ -35,6 +40,8 @@ class Rounds:
 
     async def _pull(self, puller: Puller) -> None:
         deadline.forget()  # a nudge's own deadline is over in a moment; the pull that it starts is not
+        # The question that nudged is on its way to the same apps, and somebody waits for it.
+        await asyncio.sleep(self._after)
         try:
             while True:
                 self._again.discard(puller.app)
@@ -49,15 +56,24 @@ class Rounds:
 
     async def _once(self, puller: Puller) -> None:
         try:
-            orders = [order for order in await self._orders.take() if order.app == puller.app]
+            orders = await self._open_orders()
         except ServiceError as error:
             log.get_logger().warning("orders could not be taken", app=puller.app, kind=error.kind.value)
             orders = []
-        done: list[Order] = await puller.pull(orders)
+        configured = {other.app for other in self._pullers}
+        # Orders of an app that was taken out of the settings are nobody's to carry out, and would stand before others.
+        done = [order for order in orders if order.app not in configured]
+        done += await puller.pull([order for order in orders if order.app == puller.app])
         try:
             await self._orders.complete(done)
         except ServiceError as error:
             log.get_logger().warning("orders could not be completed", app=puller.app, kind=error.kind.value)
+
+    async def _open_orders(self) -> list[Order]:
+        """The open orders, asked for once for all the pulls that a nudge starts."""
+        if self._taking is None or self._taking.done():
+            self._taking = asyncio.ensure_future(self._orders.take())
+        return await asyncio.shield(self._taking)
 
     async def settled(self) -> None:
         """Wait until no pull is under way."""

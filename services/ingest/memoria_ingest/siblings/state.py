@@ -35,6 +35,7 @@ class SourceState(Enum):
     CURRENT = "current"
     AS_OF = "as_of"
     RECONCILING = "reconciling"
+    PARTIAL = "partial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class SourceStore:
         self._database = database
         self._sealer = Sealer(key)
         self._items = key.purpose("owed-item")
+        self._owes_nothing: set[str] = set()  # every question asks, and hardly ever is anything owed
         self._held: dict[str, tuple[Source, datetime | None]] = {}  # as it stands, and its `as_of` in the file
 
     async def get(self, app: str) -> Source:
@@ -63,8 +65,8 @@ class SourceStore:
         if app in self._held:
             return self._held[app][0]
         source = await self._read(app)
-        self._held[app] = (source, source.as_of)
-        return source
+        # Not over what a pull has stored while this was read.
+        return self._held.setdefault(app, (source, source.as_of))[0]
 
     async def _read(self, app: str) -> Source:
         row = await self._database.read(
@@ -102,6 +104,7 @@ class SourceStore:
     async def owe(self, app: str, pairs: Iterable[Pair]) -> None:
         """Remember items whose content could not be fetched, for the next pull."""
         rows = [(app, *self._owed(app, pair)) for pair in pairs]
+        self._owes_nothing.discard(app)
         await self._database.write(lambda c: c.executemany("REPLACE INTO owed VALUES (?, ?, ?)", rows))
 
     async def settle(self, app: str, item_ids: Iterable[str]) -> None:
@@ -116,9 +119,13 @@ class SourceStore:
 
     async def owed(self, app: str) -> list[Pair]:
         """The items owed of an app."""
+        if app in self._owes_nothing:
+            return []
         rows = await self._database.read(
             lambda c: c.execute("SELECT item, sealed_pair FROM owed WHERE app = ? ORDER BY item", (app,)).fetchall()
         )
+        if not rows:
+            self._owes_nothing.add(app)
         pairs = []
         for item, sealed in rows:
             item_id, _, revision = self._sealer.open(sealed, _owed_context(app, item)).decode().partition("\0")

@@ -81,6 +81,7 @@ class SourceState(Enum):
     CURRENT = "current"
     AS_OF = "as_of"
     RECONCILING = "reconciling"
+    PARTIAL = "partial"
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,11 @@ async def test_a_first_contact_that_must_announce_is_not_reconciling(rig: Any) -
     )
     await rig.pull()
     assert rig.search.bodies() == ALL
-    assert [source.state for source in rig.search.sources] == [SourceState.CURRENT]
+    # Said as never read before, then as current.
+    assert [(s.state, s.as_of is None) for s in rig.search.sources] == [
+        (SourceState.AS_OF, True),
+        (SourceState.CURRENT, False),
+    ]
 
 
 async def test_nothing_that_could_be_fetched_keeps_the_source_out(rig: Any, order: Any) -> None:

@@ -38,6 +38,7 @@ class SourceState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SOURCE_STATE_CURRENT: _ClassVar[SourceState]
     SOURCE_STATE_AS_OF: _ClassVar[SourceState]
     SOURCE_STATE_RECONCILING: _ClassVar[SourceState]
+    SOURCE_STATE_PARTIAL: _ClassVar[SourceState]
 RESULT_STATE_UNSPECIFIED: ResultState
 RESULT_STATE_SPOKEN: ResultState
 RESULT_STATE_UNAVAILABLE: ResultState
@@ -54,6 +55,7 @@ SOURCE_STATE_UNSPECIFIED: SourceState
 SOURCE_STATE_CURRENT: SourceState
 SOURCE_STATE_AS_OF: SourceState
 SOURCE_STATE_RECONCILING: SourceState
+SOURCE_STATE_PARTIAL: SourceState
 
 class SearchRequest(_message.Message):
     __slots__ = ("subject", "query", "page", "page_size")
