@@ -57,6 +57,7 @@ class SourceStore:
         self._database = database
         self._sealer = Sealer(key)
         self._items = key.purpose("owed-item")
+        self._owings = 0
         self._owes_nothing: set[str] = set()  # every question asks, and hardly ever is anything owed
         self._held: dict[str, tuple[Source, datetime | None]] = {}  # as it stands, and its `as_of` in the file
 
@@ -105,6 +106,7 @@ class SourceStore:
         """Remember items whose content could not be fetched, for the next pull."""
         rows = [(app, *self._owed(app, pair)) for pair in pairs]
         self._owes_nothing.discard(app)
+        self._owings += 1
         await self._database.write(lambda c: c.executemany("REPLACE INTO owed VALUES (?, ?, ?)", rows))
 
     async def settle(self, app: str, item_ids: Iterable[str]) -> None:
@@ -121,10 +123,11 @@ class SourceStore:
         """The items owed of an app."""
         if app in self._owes_nothing:
             return []
+        owings = self._owings
         rows = await self._database.read(
             lambda c: c.execute("SELECT item, sealed_pair FROM owed WHERE app = ? ORDER BY item", (app,)).fetchall()
         )
-        if not rows:
+        if not rows and owings == self._owings:  # else something came to be owed while this was read
             self._owes_nothing.add(app)
         pairs = []
         for item, sealed in rows:

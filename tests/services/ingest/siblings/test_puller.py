@@ -402,9 +402,9 @@ async def test_a_sheet_at_the_edge_of_the_grid_is_small(rig: Any) -> None:
 
 
 async def test_a_document_of_nothing_but_headings_fits_a_message(rig: Any) -> None:
-    """Deep trails repeated with 200,000 tiny sections would be 200 MB on the way to search."""
+    """Deep trails repeated with 30,000 tiny sections would be 45 MB on the way to search."""
     deep = "".join(f"{'#' * level} {'h' * 300}\n" for level in range(1, 6))
-    content = pb.GetContentResponse(revision="1", title="T", body=deep + "###### x\ny\n" * 200_000)
+    content = pb.GetContentResponse(revision="1", title="T", body=deep + "###### x\ny\n" * 30_000)
     rig.answer = lambda method, count: (
         page(("i", "1", False), cursor="c") if method == "ListChanges" else reply(content)
     )

@@ -1,7 +1,10 @@
 """What ingest remembers of a source is durable, and readable to nobody who has the file."""
 
+import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +45,27 @@ async def test_cursors_and_item_ids_are_sealed_and_survive(tmp_path: Path) -> No
     await store.settle("docs", ["canary-item", "another"])
     assert await store.owed("docs") == []
     assert await store.get("sheets") == Source("sheets")
+    database.close()
+
+
+async def test_what_comes_to_be_owed_while_it_is_asked_for_is_not_forgotten(tmp_path: Path) -> None:
+    """The page of sources asks while a pull owes: the answer "nothing" of before must not stand for afterwards.
+
+    Broken on 2026-11-30 to see red: an empty answer remembered whatever was owed meanwhile.
+    """
+    database = Database.open(tmp_path / "i.db", MIGRATIONS)
+    store = SourceStore(database, ServiceKey(b"k" * 32))
+    real = database.read
+
+    async def slow(query: Callable[[sqlite3.Connection], Any]) -> Any:
+        found = await real(query)
+        await store.owe("docs", [Pair(ItemId("item"), Revision("1"))])
+        return found
+
+    database.read = slow  # type: ignore[method-assign] # the one way to be in the middle of it
+    assert await store.owed("docs") == []
+    database.read = real  # type: ignore[method-assign] # as it was
+    assert len(await store.owed("docs")) == 1
     database.close()
 
 
