@@ -93,7 +93,7 @@ async def bytes_of(*parts: bytes) -> AsyncIterator[bytes]:
 async def test_a_file_above_32_mib_is_refused_by_name_of_the_limit() -> None:
     """AMD-06: by what it declares, as it arrives, and whole; exactly 32 MiB is taken.
 
-    Broken on 2026-11-30 to see red: the check after the last part only (the endless body never ended).
+    Broken on 2026-11-30 to see red: looked at only from 128 MiB on.
     """
     with pytest.raises(ServiceError, match="32 MiB") as declared:
         await gather(bytes_of(b""), MAX_FILE + 1)

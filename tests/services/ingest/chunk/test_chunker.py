@@ -76,7 +76,7 @@ def test_what_is_a_heading_and_what_is_none() -> None:
 def test_a_fence_keeps_a_hash_line_as_text() -> None:
     """F15, rules 1 and 3: 3,000 characters in a fence with a line `# x`: balanced in every chunk, and no heading.
 
-    Broken on 2026-11-30 to see red: reading headings before fences.
+    Broken on 2026-11-30 to see red: fences not tracked.
     """
     body = "\n".join(["# x", *(f"value_{number} = compute({number})" for number in range(140))])
     assert len(body) > 3000

@@ -58,8 +58,7 @@ CUT = {
 async def test_a_failed_announce_retires_nothing(rig: Any, order: Any, pages: list[Response]) -> None:
     """F08, CON-11, G07, G27: nothing retired, the cursor not stored, the source says so and stays out of the ranking.
 
-    Broken on 2026-11-30 to see red: an announce accepted at the stream's end; the count not compared; the HTML page of
-    another content type decoded.
+    Broken on 2026-11-30 to see red: an announce accepted at the stream's end; the count not compared.
     """
     await rig.pull()
     before = await rig.source()

@@ -35,7 +35,7 @@ def page(*rows: tuple[str, str, bool], cursor: str, more: bool = False) -> Respo
 async def test_a_failed_feed_deletes_nothing_and_is_said(rig: Any, fault: str) -> None:
     """G07, ING-07, RUL-11: 503, garbage, a redirect, a cut: all is kept, the source is AS_OF and says so.
 
-    Broken on 2026-11-30 to see red: a ServiceError of the feed taken for a page without rows.
+    Broken on 2026-11-30 to see red: the failure let through instead of written to the source.
     """
     await rig.pull()
     before = await rig.source()
