@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from memoria_chassis.errors import ServiceError
 from memoria_cli.session import Session
+from memoria_contract.limits import FILE_TOO_LARGE, MAX_FILE
 
-MAX_FILE = 32 * 1024 * 1024
 _AT_ONCE = 2
 
 
@@ -55,8 +55,7 @@ def _add_one(session: Session, file: Path, name: str) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_FILE:
             # Said here, in the instance's words, rather than after sending it all.
-            message = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
-            return entry | {"error": {"kind": "out_of_range", "message": message}}
+            return entry | {"error": {"kind": "out_of_range", "message": FILE_TOO_LARGE}}
         return entry | session.post_file("/api/v1/documents", _readable(name), file)
     except ServiceError as error:
         return entry | {"error": {"kind": error.kind.value, "message": error.message}}

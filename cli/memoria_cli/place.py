@@ -74,4 +74,12 @@ def write_private(path: Path, text: str) -> None:
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     partial.rename(path)
+    # And its name: a key that a power cut takes back takes everything that was sealed with it.
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

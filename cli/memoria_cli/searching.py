@@ -21,8 +21,10 @@ def show(console: Console, found: dict[str, Any]) -> None:
             console.print(Text("its text cannot be had right now", style="italic"))
         console.print(Text(result["link"], style="dim"), soft_wrap=True)
         console.print()
-    if not found["results"] and not found["notices"]:
-        console.print("Nothing matched these words in what you may see.")
+    if not found["results"] and any(notice["count"] for notice in found["notices"]):
+        console.print("Nothing to show: what was found is withheld for the reasons above.")
+    elif not found["results"]:
+        console.print("Nothing matched these words among the best results that you may see.")
     if found["more"]:
         console.print(Text(f"more: --page {found['page'] + 1}", style="dim"))
 

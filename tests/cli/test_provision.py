@@ -124,10 +124,10 @@ def test_a_configuration_in_the_data_directory_is_found(tmp_path: Path, monkeypa
 
 def test_the_run_directory_is_ours_alone(tmp_path: Path) -> None:
     """What a crash left is wiped; somebody else's link of that name is refused."""
-    path = make_run_dir(Place(tmp_path))
+    path = make_run_dir(Place(tmp_path), "localhost", print)
     try:
         (path / "left").write_text("readable index")
-        assert make_run_dir(Place(tmp_path)) == path
+        assert make_run_dir(Place(tmp_path), "localhost", print) == path
         assert list(path.iterdir()) == []
         assert path.stat().st_mode & 0o777 == 0o700
     finally:
@@ -135,9 +135,23 @@ def test_the_run_directory_is_ours_alone(tmp_path: Path) -> None:
     path.symlink_to(tmp_path)
     try:
         with pytest.raises(ServiceError):
-            make_run_dir(Place(tmp_path))
+            make_run_dir(Place(tmp_path), "localhost", print)
     finally:
         path.unlink()
+
+
+def test_only_a_development_zone_makes_its_own_keys(tmp_path: Path) -> None:
+    """Elsewhere a forgotten MEMORIA_DEK is said and not made up beside what it would seal (DEP-01).
+
+    Broken to see red: the zone not looked at.
+    """
+    assert provision.root_key(Place(tmp_path), load_settings({}), "dek") == provision.root_key(
+        Place(tmp_path), load_settings({}), "dek"
+    )
+    for name, variable in (("dek", "MEMORIA_DEK"), ("instance_key", "MEMORIA_INSTANCE_KEY")):
+        with pytest.raises(ServiceError, match=variable):
+            provision.root_key(Place(tmp_path / "new"), load_settings({"MEMORIA_ZONE": "example.test"}), name)
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_demo_runs_where_it_is_wanted(tmp_path: Path) -> None:

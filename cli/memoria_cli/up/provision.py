@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,6 +26,10 @@ def root_key(place: Place, settings: Settings, name: str) -> bytes:
         return configured.root(name)
     path = place.keys / name
     if not path.exists():
+        if settings.team.zone != "localhost":
+            # A key made up here would lie beside what it seals, and a forgotten setting would not be noticed (DEP-01).
+            variable = f"MEMORIA_{name.upper()}"
+            raise ServiceError(Kind.PRECONDITION, f"{variable} is not set: only the zone localhost makes its own keys")
         write_private(path, encode_key(new_key()) + "\n")
     return decode_key(path.read_text())
 
@@ -37,11 +42,14 @@ def token(place: Place, name: str) -> str:
     return path.read_text().strip()
 
 
-def make_run_dir(place: Place) -> Path:
+def make_run_dir(place: Place, zone: str, say: Callable[[str], None]) -> Path:
     """A fresh directory for sockets and the index in RAM; named after the data directory, so that what a crash left
     behind is found and wiped by the next start."""
     base = Path("/dev/shm")  # noqa: S108 - RAM-backed by design; the folder is checked to be ours below
     if not base.is_dir():
+        if zone != "localhost":
+            raise ServiceError(Kind.PRECONDITION, "there is no /dev/shm: the index must lie in RAM, and nowhere else")
+        say("there is no /dev/shm: while memoria runs, its readable index lies in the data directory, on disk")
         base = place.data
     name = sha256(str(place.data).encode()).hexdigest()[:12]
     path = base / f"memoria-{os.getuid()}-{name}"

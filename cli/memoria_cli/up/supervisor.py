@@ -43,7 +43,7 @@ class Supervisor:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         with _locked(self._place):
             settings, environment = read_settings(self._place)
-            run_dir = make_run_dir(self._place)
+            run_dir = make_run_dir(self._place, settings.team.zone, self._say)
             try:
                 await self._until(stop, self._start(settings, environment, run_dir))
                 if not stop.is_set():

@@ -117,6 +117,7 @@ class Gateway(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
     origin: str = ""  # empty: http://localhost:<port>
+    trusted_proxies: list[str] = []  # addresses whose X-Forwarded-For is believed
 
 
 class Rpc(Section):

@@ -1,9 +1,14 @@
 """Plain contract types to and from the generated `memoria.sibling.v1` messages, and the total decoder of S2."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_contract.types import Author, ItemId, Pair, Revision, Subject, SubjectKind, Verdict
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _KIND_TO_WIRE = {
     SubjectKind.PERSON_REF: pb.SUBJECT_KIND_PERSON_REF,
@@ -79,6 +84,14 @@ def author_to_wire(author: Author) -> "pb.AuthorKind":
 def author_from_wire(value: int) -> Author:
     """An author marker; a number this module does not know reads as UNKNOWN, for it decides nothing."""
     return _AUTHOR_FROM_WIRE.get(value, Author.UNKNOWN)
+
+
+def timestamp_to_wire(moment: datetime | None) -> Timestamp | None:
+    """An aware moment as a message, or None for none; the arithmetic of FromDatetime, without its Python."""
+    if moment is None:
+        return None
+    since = moment - _EPOCH
+    return Timestamp(seconds=since.days * 86400 + since.seconds, nanos=since.microseconds * 1000)
 
 
 def authorize_request(subject: Subject, pairs: Iterable[Pair]) -> pb.AuthorizeRequest:

@@ -52,6 +52,7 @@ async def build(process: Process) -> None:
         limits=SignInLimits(process.clock),
         renderer=Renderer(process.clock, settings.ai.position),
         origin=origin,
+        trusted_proxies=frozenset(settings.gateway.trusted_proxies),
     )
     process.on_close(desk.settle)
     process.serve_http(make_app(desk, process), host=settings.gateway.host, port=settings.gateway.port)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoria_chassis import log
@@ -13,7 +13,7 @@ from memoria_gateway.mail import Mailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
-from memoria_gateway.views import Page, Person
+from memoria_gateway.views import OURSELVES, Notice, Page, Person
 
 PAGE_SIZE = 50
 MAX_QUERY = 1024  # bytes (SRF-02)
@@ -34,7 +34,18 @@ class Desk:
     limits: SignInLimits
     renderer: Renderer
     origin: str
+    trusted_proxies: frozenset[str] = frozenset()
+    pull_failed: bool = False
     jobs: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    async def _nudge(self) -> None:
+        """Have ingest pull. That it cannot be reached is remembered, and said on the pages until it can (RET-05)."""
+        try:
+            await self.intake.nudge()
+            self.pull_failed = False
+        except ServiceError:
+            self.pull_failed = True
+            raise
 
     def behind(self, job: Coroutine[Any, Any, Any]) -> None:
         """Run `job` behind the reply. Its failure is logged by kind and changes nothing the reader sees."""
@@ -65,8 +76,10 @@ class Desk:
             raise ServiceError(Kind.INVALID, f"A query may have {MAX_QUERY} bytes.")
         if not query.strip():
             return Page((), (), False, False)
-        self.behind(self.intake.nudge())
+        self.behind(self._nudge())
         found = await self.index.search(person.subject, query, page, page_size)
+        if self.pull_failed:
+            found = replace(found, notices=(*found.notices, Notice(OURSELVES, "degraded", 0)))
         if any(notice.kind in {"stale", "reconciling"} for notice in found.notices):
             self.behind(self.intake.nudge())
         return found

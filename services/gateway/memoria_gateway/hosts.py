@@ -6,6 +6,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+PROBES = frozenset({"/healthz", "/readyz", "/idle"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -24,7 +25,8 @@ class OwnHosts:
         if scope["type"] == "http":
             host = Headers(scope=scope).get("host", "").lower()
             name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-            if name not in self._hosts:
+            # Probes come by address, from the platform and not from a browser; their answers hold nothing.
+            if name not in self._hosts and scope["path"] not in PROBES:
                 await PlainTextResponse("This host is not served here.\n", 421)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -3,17 +3,14 @@
 from collections.abc import AsyncIterator, Callable
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract.limits import FILE_TOO_LARGE, MAX_FILE
 from memoria_gateway.multipart import Event, PartEnd, PartStart, read_field
 from memoria_gateway.peers_client import IntakeClient
 from memoria_gateway.views import UploadReport
 
-MAX_FILE = 32 * 1024 * 1024
-"""Bytes a file may have (AMD-06)."""
-
 MAX_FILES = 500
 TOO_MANY = f"One upload may have {MAX_FILES} files; this one and those behind it were left out."
 _PIECE = 256 * 1024
-TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
 
 
 async def take_files(
@@ -50,7 +47,7 @@ async def _take(intake: IntakeClient, name: str, events: AsyncIterator[Event]) -
         return UploadReport(name, tuple(documents), tuple(warnings))
     except ServiceError as error:
         if body.too_large:
-            return UploadReport(name, error_kind=Kind.TOO_LARGE.value, error=TOO_LARGE)
+            return UploadReport(name, error_kind=Kind.TOO_LARGE.value, error=FILE_TOO_LARGE)
         return UploadReport(name, error_kind=error.kind.value, error=error.message)
     finally:
         await body.drain()
@@ -74,7 +71,7 @@ class _Body:
                 size += len(event)
                 if size > MAX_FILE:
                     self.too_large = True
-                    raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
+                    raise ServiceError(Kind.TOO_LARGE, FILE_TOO_LARGE)
                 held += event
                 while len(held) >= _PIECE:
                     yield bytes(held[:_PIECE])

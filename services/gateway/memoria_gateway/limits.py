@@ -8,6 +8,8 @@ import secrets
 from collections import deque
 from ipaddress import ip_address
 
+from starlette.requests import Request
+
 from memoria_chassis.clock import Clock
 
 PER_ADDRESS = 10
@@ -42,6 +44,18 @@ class SignInLimits:
         if len(self._seen) > _MAX_KEYS:
             self._seen.pop(next(iter(self._seen)))
         return len(times) <= budget
+
+
+def client_host(request: Request, trusted: frozenset[str]) -> str:
+    """Who is at the other end: the peer, or behind proxies of ours the last address that none of them wrote of another.
+
+    Without this everybody behind one proxy would share one network's budget, and anyone could lock the team out.
+    """
+    host = request.client.host if request.client else ""
+    hops = [hop.strip() for hop in ",".join(request.headers.getlist("x-forwarded-for")).split(",") if hop.strip()]
+    while host in trusted and hops:
+        host = hops.pop()
+    return host
 
 
 def _network(host: str) -> str:

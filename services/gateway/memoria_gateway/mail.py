@@ -19,6 +19,8 @@ _TEXT = """Follow this link to sign in to memoria. It works once, for fifteen mi
 If you did not ask for it, do nothing: without the link nobody gets in.
 """
 
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
 
 class Mailer(Protocol):
     """Delivers a sign-in link."""
@@ -40,7 +42,11 @@ def _message(sender: str, address: str, link: str) -> EmailMessage:
 
 
 class SmtpMailer:
-    """Sends through the configured server: `smtp://` upgrades by STARTTLS where offered, `smtps://` starts in TLS."""
+    """Sends through the configured server: `smtp://` by STARTTLS, `smtps://` in TLS from the start.
+
+    Only a server on the loopback is spoken to in clear: a STARTTLS that somebody on the wire takes out of the server's
+    offer would otherwise hand over the password and links that are good for signing in.
+    """
 
     def __init__(self, url: str, sender: str) -> None:
         parts = urlsplit(url)
@@ -51,6 +57,7 @@ class SmtpMailer:
             "hostname": parts.hostname,
             "port": parts.port or (465 if parts.scheme == "smtps" else 587),
             "use_tls": parts.scheme == "smtps",
+            "start_tls": None if parts.scheme == "smtps" or parts.hostname in _LOOPBACK else True,
             "username": unquote(parts.username) if parts.username else None,
             "password": unquote(parts.password) if parts.password else None,
             "timeout": 20,

@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 
 from memoria_contract.types import Author, Subject
 
+OURSELVES = "memoria"
+"""In an app's place where a notice is about memoria itself."""
+
 UPLOADS = "files"
 """The app label of memoria-owned uploads."""
 
@@ -71,7 +74,9 @@ class Notice:
             case "as_of":
                 return f"{name}: {_as_of(self.as_of, now)}."
             case _:
-                return f"{name}: this search ran with less than it should have had."
+                if self.app == OURSELVES:
+                    return "memoria could not read or renew everything it keeps; results may be missing."
+                return f"{name}: some of its items could not be read yet; results may be missing."
 
 
 def _as_of(moment: datetime | None, now: datetime) -> str:

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential_jitter
 
 from memoria.index.v1 import index_pb2 as pb
@@ -13,7 +12,7 @@ from memoria.index.v1 import index_pb2_grpc
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Pair
-from memoria_contract.wire import author_to_wire, pair_from_wire
+from memoria_contract.wire import author_to_wire, pair_from_wire, timestamp_to_wire
 from memoria_ingest.document import Document, SiblingOrigin, Stored
 from memoria_ingest.siblings.state import Source, SourceState
 
@@ -59,7 +58,7 @@ class IndexClient:
             title=document.title,
             trail=document.trail,
             author=author_to_wire(document.author),
-            date=_stamp(document.date),
+            date=timestamp_to_wire(document.date),
             link=document.link,
             chunks=[pb.Chunk(trail=chunk.trail, text=chunk.text) for chunk in document.chunks],
         )
@@ -96,16 +95,10 @@ class IndexClient:
         said = (source.state, None if source.state is SourceState.CURRENT else source.as_of)
         if self._told.get(source.app) == said:
             return
-        request = pb.PutSourceRequest(app=source.app, state=_STATES[source.state], as_of=_stamp(source.as_of))
+        request = pb.PutSourceRequest(
+            app=source.app, state=_STATES[source.state], as_of=timestamp_to_wire(source.as_of)
+        )
         # Forgotten first: a call whose answer is lost may have been carried out all the same.
         self._told.pop(source.app, None)
         await self._call(self._stub.PutSource, request)
         self._told[source.app] = said
-
-
-def _stamp(moment: datetime | None) -> Timestamp | None:
-    if moment is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(moment)
-    return stamp

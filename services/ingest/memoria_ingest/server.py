@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
 
 import grpc
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memoria.index.v1 import index_pb2
 from memoria.intake.v1 import intake_pb2 as pb
 from memoria.intake.v1 import intake_pb2_grpc
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract.wire import timestamp_to_wire
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.siblings.puller import Puller
 from memoria_ingest.siblings.rounds import Rounds
@@ -83,8 +82,8 @@ class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
                 pb.Source(
                     app=source.app,
                     state=_STATES[source.state],
-                    as_of=_stamp(source.as_of),
-                    tried_at=_stamp(source.tried_at),
+                    as_of=timestamp_to_wire(source.as_of),
+                    tried_at=timestamp_to_wire(source.tried_at),
                     failure=source.failure,
                     missed=owed,
                 )
@@ -97,11 +96,3 @@ async def _data(messages: AsyncIterator[pb.UploadRequest]) -> AsyncIterator[byte
         if message.WhichOneof("part") != "data":
             raise ServiceError(Kind.INVALID, "an upload has one header")
         yield message.data
-
-
-def _stamp(moment: datetime | None) -> Timestamp | None:
-    if moment is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(moment)
-    return stamp

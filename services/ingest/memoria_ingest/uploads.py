@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey, fingerprint
+from memoria_contract.limits import FILE_TOO_LARGE, MAX_FILE
 from memoria_contract.types import Author
 from memoria_ingest.chunk import Chunk, chunk_text
 from memoria_ingest.convert.result import Converted
@@ -15,11 +16,9 @@ from memoria_ingest.convert.sandbox import Sandbox
 from memoria_ingest.document import Document, Stored, UploadOrigin, plain_line, plain_trail, without_title
 from memoria_ingest.index_client import IndexClient
 
-MAX_FILE = 32 * 1024 * 1024
 MAX_TEXT = 2 * 1024 * 1024
 """Bytes of text in one document; a longer file becomes parts (AMD-06)."""
 
-TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
 MAX_CHUNKS = 4_000
 """Of one document: twice what 2 MiB of prose has, and a page that can still be rendered. Headings alone make more."""
 
@@ -50,7 +49,7 @@ class Uploads:
     async def take(self, name: str, body: bytes) -> Taken:
         """Convert and store one file. Raises ServiceError with the sentence for its owner."""
         if len(body) > MAX_FILE:
-            raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
+            raise ServiceError(Kind.TOO_LARGE, FILE_TOO_LARGE)
         stem, trail = name_and_trail(name)
         converted = await self._sandbox.convert(stem, body)
         # Keyed, so that the same body is recognised and nobody can test whether we hold a file they know (TRU-05).
@@ -67,12 +66,12 @@ async def gather(body: AsyncIterator[bytes], declared: int) -> bytes:
     `declared` is its size where the sender knew it, else 0; a body that ends short of it was cut on the way.
     """
     if declared > MAX_FILE:
-        raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
+        raise ServiceError(Kind.TOO_LARGE, FILE_TOO_LARGE)
     held = bytearray()
     async for part in body:
         held += part
         if len(held) > MAX_FILE:
-            raise ServiceError(Kind.TOO_LARGE, TOO_LARGE)
+            raise ServiceError(Kind.TOO_LARGE, FILE_TOO_LARGE)
     if declared and len(held) != declared:
         raise ServiceError(Kind.INVALID, "This file did not arrive whole; send it again.")
     return bytes(held)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect, Request
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract import limits
 from memoria_gateway import intake, multipart
 from memoria_gateway.intake import take_files
 from memoria_gateway.multipart import PartEnd, PartStart, multipart_events
@@ -242,6 +243,6 @@ async def test_the_pages_script_gets_json_of_errors_too(pod) -> None:
 
 def test_the_limits_are_those_that_are_said() -> None:
     """AMD-06's number, and the sentence that names it."""
-    assert intake.MAX_FILE == 32 * 1024 * 1024
-    assert "32 MiB" in intake.TOO_LARGE
+    assert limits.MAX_FILE == 32 * 1024 * 1024
+    assert "32 MiB" in limits.FILE_TOO_LARGE
     assert multipart._MAX_HEADERS <= 8192

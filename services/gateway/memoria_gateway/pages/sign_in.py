@@ -12,6 +12,7 @@ from memoria_gateway.csrf import FIELD
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import SignInNeeded
 from memoria_gateway.forms import local_path, read_form
+from memoria_gateway.limits import client_host
 
 
 def routes(desk: Desk) -> list[Route]:
@@ -35,7 +36,7 @@ def routes(desk: Desk) -> list[Route]:
         desk.door.check_form(request, form.get(FIELD, ""))
         address = form.get("address", "").strip().lower()
         # The budget is spent before anybody looks at who it is, so neither answer tells owners from strangers (AMD-07).
-        if not desk.limits.admit(address, request.client.host if request.client else ""):
+        if not desk.limits.admit(address, client_host(request, desk.trusted_proxies)):
             return RedirectResponse("/signin?err=rate", 303)
         # Admission and mail run behind the reply: it is the same, and as quick, for everyone (AUT-21).
         desk.behind(_send_link(desk, address, local_path(form.get("next", "/"))))
