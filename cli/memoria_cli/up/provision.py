@@ -90,6 +90,7 @@ class Environments:
             "MEMORIA_GATEWAY_PORT": str(port),
             "MEMORIA_RPC_CALLERS": self._hashes,
             "PYTHONUNBUFFERED": "1",
+            "GRPC_VERBOSITY": "NONE",  # its core would write lines of its own, with paths, past our log
         }
         self._siblings: dict[str, dict[str, str]] = {}
         self.owners: list[str] = []

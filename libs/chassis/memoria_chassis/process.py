@@ -17,7 +17,6 @@ from google.protobuf.descriptor import ServiceDescriptor
 
 from memoria_chassis import log
 from memoria_chassis.activity import Activity
-from memoria_chassis.aead import Sealer
 from memoria_chassis.clock import Clock, SystemClock
 from memoria_chassis.config import Settings, load_settings
 from memoria_chassis.errors import Kind, ServiceError
@@ -49,10 +48,6 @@ class Process:
     def key(self) -> ServiceKey:
         """This service's own key. Raises PRECONDITION where it was not handed one."""
         return ServiceKey(self.settings.keys.root("service_key"))
-
-    def sealer(self) -> Sealer:
-        """Seals under this service's purpose keys."""
-        return Sealer(self.key())
 
     def database_path(self) -> Path:
         """This service's one SQLite file."""

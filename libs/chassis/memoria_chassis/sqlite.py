@@ -63,8 +63,16 @@ class Database:
         return connection
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `query` in a reader thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, lambda: query(self._connection()))
+        """Run `query` in a reader thread, all of it on one snapshot: two statements see no write between them."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._look, query)
+
+    def _look(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connection()
+        connection.execute("BEGIN")
+        try:
+            return query(connection)
+        finally:
+            connection.execute("ROLLBACK")
 
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Run `change` in the writer thread inside one transaction: all of it is durable on return, or none of it."""

@@ -6,15 +6,8 @@ backslashes, case and dots, and each disagreement has been somebody's way past a
 
 import re
 from dataclasses import dataclass
-from typing import NewType
 
 from memoria_chassis.errors import Kind, ServiceError
-
-TeamLabel = NewType("TeamLabel", str)
-"""One DNS label that names a team: lower-case letters, digits and inner hyphens, at most 63."""
-
-HOME_LABEL = "home"
-"""The label at which a home is dialled, by the same rule as an app."""
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _URL = re.compile(r"(https?)://([a-z0-9.-]{1,253})(?::([1-9][0-9]{0,4}))?/?")
@@ -40,11 +33,6 @@ class Origin:
         if any(ord(char) <= 0x20 or ord(char) == 0x7F or char == "\\" for char in link):
             return False  # browsers drop tabs and newlines and turn a backslash into a slash
         return link == self.url or link.startswith((self.url + "/", self.url + "?", self.url + "#"))
-
-
-def team_label(text: str) -> TeamLabel:
-    """The label, or ServiceError(INVALID)."""
-    return TeamLabel(_check_label(text))
 
 
 def sibling_host(team: str, zone: str, app: str) -> str:

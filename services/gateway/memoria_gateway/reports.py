@@ -3,7 +3,6 @@
 from html import escape
 from typing import Any
 
-from memoria_contract.types import Author
 from memoria_gateway.views import Document, Notice, Page, Result, UploadReport
 
 
@@ -31,7 +30,7 @@ def _result(result: Result, origin: str) -> dict[str, Any]:
         "trail": list(result.trail),
         "snippet": "".join(marked),
         "date": f"{result.date:%Y-%m-%d}" if result.date else None,
-        "author": author_word(result.author),
+        "author": result.author.value,
         "document_id": result.document_id,
         "ordinal": result.ordinal,
         "link": result.source_link or origin + result.citation,
@@ -43,11 +42,6 @@ def _notice(notice: Notice, now: Any) -> dict[str, Any]:
     return {"app": notice.app, "kind": notice.kind, "count": notice.count, "text": notice.text(now)}
 
 
-def author_word(author: Author) -> str:
-    """The API's word for who wrote something."""
-    return author.value
-
-
 def document_json(document: Document, origin: str) -> dict[str, Any]:
     """One document."""
     return {
@@ -56,7 +50,7 @@ def document_json(document: Document, origin: str) -> dict[str, Any]:
         "title": document.title,
         "trail": list(document.trail),
         "date": f"{document.date:%Y-%m-%d}" if document.date else None,
-        "author": author_word(document.author),
+        "author": document.author.value,
         "link": document.source_link or f"{origin}/documents/{document.document_id}",
         "revision": document.revision,
         "owned": document.owned,

@@ -47,13 +47,16 @@ async def build(process: Process) -> None:
     rounds = Rounds(pullers, orders)
     process.on_close(rounds.close)
     server = process.serve_grpc("memoria_ingest", [SERVICE])
-    uploads = Uploads(Sandbox(), index, process.key())
+    sandbox = Sandbox()
+    bounds = await sandbox.probe()
+    uploads = Uploads(sandbox, index, process.key())
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(IntakeServer(uploads, index, rounds, pullers), server)
     rounds.nudge()
 
     async def status() -> dict[str, Any]:
         standing = [await puller.source() for puller in pullers]
         return {
+            "sandbox": bounds,
             "sources": [
                 {
                     "app": source.app,
@@ -64,7 +67,7 @@ async def build(process: Process) -> None:
                     "owed": owed,
                 }
                 for source, owed in standing
-            ]
+            ],
         }
 
     process.report(status)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.connect_client import ConnectClient
-from memoria_contract.hosts import Origin, check_sibling_url, sibling_host, team_label
+from memoria_contract.hosts import Origin, check_sibling_url, sibling_host
 from memoria_contract.resolver import LoopbackResolver
 
 HOSTILE = [
@@ -119,7 +119,6 @@ def test_our_own_host_is_accepted() -> None:
     origin = check_sibling_url("http://demo.docs.localhost:9102", "demo", "localhost", "docs")
     assert origin.url == "http://demo.docs.localhost:9102"
     assert check_sibling_url("http://demo.docs.dev.localhost", "demo", "dev.localhost", "docs").port == 80
-    assert team_label("demo") == "demo"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The conversion child: a name and bytes on standard input, one JSON document on standard output."""
 
 import importlib
+import json
 import mimetypes
 import os
 import sys
@@ -10,6 +11,9 @@ from memoria_chassis.errors import ServiceError
 from memoria_ingest.convert.confine import confine
 from memoria_ingest.convert.kinds import kind_of
 from memoria_ingest.convert.result import BROKEN, OUT_OF_MEMORY, Converted, Refused, to_bytes
+
+PROBE = "--probe"
+"""Argument on which a child says what it could give up, and reads nothing."""
 
 _MODULES = {
     "markdown": "plain",
@@ -43,7 +47,10 @@ def convert(name: str, data: bytes) -> Converted:
 
 def run(converter: Callable[[str, bytes], Converted] = convert) -> None:
     """Confine, read, convert, answer, end. Tests hand in a converter that tries what a hostile file would."""
-    confine()
+    taken = confine()
+    if sys.argv[1:] == [PROBE]:
+        sys.stdout.write(json.dumps(taken))
+        return
     answer = os.dup(1)
     os.dup2(2, 1)  # what a parser prints is no answer of ours
     mimetypes.knownfiles.clear()  # openpyxl would read the machine's own list, which is out of reach now

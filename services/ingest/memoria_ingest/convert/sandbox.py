@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -33,6 +34,29 @@ class Sandbox:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._wall_seconds = wall_seconds
         self._max_output = max_output
+
+    async def probe(self) -> dict[str, bool]:
+        """Which of a child's kernel-given bounds hold on this machine; said in the log where one does not."""
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-IB",
+            *self._program,
+            "--probe",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=_ENVIRONMENT,
+            cwd="/",
+        )
+        output, _ = await child.communicate()
+        try:
+            held = {name: json.loads(output)[name] is True for name in ("network", "files")}
+        except (ValueError, KeyError, TypeError):
+            held = {"network": False, "files": False}
+        for name, holds in held.items():
+            if not holds:
+                log.get_logger().warning("the kernel does not bound conversion children", kind=name)
+        return held
 
     async def convert(self, name: str, data: bytes) -> Converted:
         """`data` as text. Raises Refused with the sentence for the file's owner."""

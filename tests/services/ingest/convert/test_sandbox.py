@@ -311,3 +311,13 @@ async def test_two_at_a_time() -> None:
     sandbox = Sandbox(20, program=hostile("said = time.monotonic(); time.sleep(0.4)"))
     started = sorted(float(t.text) for t in await asyncio.gather(*(sandbox.convert("a", b"") for _ in range(4))))
     assert started[2] - started[0] >= 0.4
+
+
+async def test_what_does_not_hold_here_is_known() -> None:
+    """A child says what it could give up; one that says nonsense is taken to have given up nothing.
+
+    Broken to see red: the results of unshare and Landlock thrown away.
+    """
+    held = await Sandbox().probe()
+    assert set(held) == {"network", "files"}
+    assert await Sandbox(program=("-c", "print('no')")).probe() == {"network": False, "files": False}
