@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from harness import wait_for
 
 pytestmark = pytest.mark.fleet
 
@@ -26,6 +27,28 @@ def holders(folder: Path, needle: bytes, *, leave: tuple[str, ...] = ()) -> list
         if needle.lower() in data.lower():
             found.append(str(path.relative_to(folder)))
     return found
+
+
+def test_what_apps_told_us_is_sealed_too(new_fleet) -> None:
+    """Titles, texts, item ids and orders of siblings' items stand in no file of the services (TRU-02, RUL-05).
+
+    An item that could not be fetched is owed, one that moved on is ordered again: both are written down, sealed. Left
+    out of the grep: the demo apps' own databases. Broken to see red: the owed pair written unsealed.
+    """
+    fleet = new_fleet()
+    fleet.settled()
+    made = fleet.sibling("docs", "create", alias="doc.k", title="Zyzzyva", body="# Zyzzyva\n\nquincunx\n", rung="team")
+    item = made["aliases"]["doc.k"]
+    you = fleet.person("you@localhost")
+    wait_for(lambda: you.titles("quincunx") == ["Zyzzyva"], what="the pull")
+    with fleet.fault("docs", "status", call="GetContent", status=503):
+        fleet.sibling("docs", "edit", item="doc.k", body="# Zyzzyva\n\nquincunx brouhaha\n")
+        wait_for(lambda: any(n["kind"] == "stale" for n in you.search("quincunx")["notices"]), what="STALE")
+        wait_for(lambda: next(s for s in fleet.status()["sources"] if s["app"] == "docs")["owed"] == 1, what="the debt")
+        for needle in (b"zyzzyva", b"quincunx", item.encode()):
+            assert holders(fleet.data, needle, leave=("demo", "outbox")) == [], needle
+    wait_for(lambda: [r["title"] for r in you.search("brouhaha")["results"]] == ["Zyzzyva"], what="the refetch")
+    assert holders(fleet.data, item.encode(), leave=("outbox",)) != []  # the grep sees it where it stands readable
 
 
 def test_a_canary_is_found_by_search_and_by_no_grep(new_fleet, tmp_path: Path) -> None:
