@@ -13,13 +13,14 @@ up: setup            ## start memoria and its demo apps
 test: setup          ## every test, slow suites included
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: setup         ## the fast inner loop: everything that starts no process
-	@$(BIN)/python -m pytest -m "not fleet and not browser and not slow" $(ARGS)
+check: setup         ## the fast inner loop: all but fleets, browsers and what takes seconds
+	@$(BIN)/python -m pytest -n 2 -m "not fleet and not browser and not slow" $(ARGS)
 
 setup: $(STAMP)      ## create .venv and install into it
 
 $(STAMP): requirements/locked.txt requirements/uv.txt $(addsuffix /pyproject.toml,$(PROJECTS))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memoria needs Python 3.11 or newer; this is %s" % sys.version.split()[0])'
+	@echo "installing into $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements/locked.txt

@@ -30,8 +30,11 @@ def request_link(client: httpx.Client, address: str) -> None:
         raise ServiceError(Kind.EXHAUSTED, "too many sign-in links were asked for; wait a quarter of an hour")
 
 
-def follow_free(place: Place, address: str, seen: set[str]) -> str | None:
-    """The link in the newest mail to `address` that is not in `seen`; waits for it, and notes it as seen."""
+def follow_free(place: Place, address: str, seen: set[str], *, taken: bool = False) -> str | None:
+    """The link in the newest mail to `address` that is not in `seen`; waits for it, and notes it as seen.
+
+    `taken` says that the caller follows the link itself: the mail is then taken out of the outbox.
+    """
     deadline = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < deadline:
         for path in sorted(place.outbox.glob("*.eml"), reverse=True) if place.outbox.is_dir() else []:
@@ -40,6 +43,8 @@ def follow_free(place: Place, address: str, seen: set[str]) -> str | None:
             recipient, link = read_mail(path)
             if recipient == address and link:
                 seen.add(path.name)
+                if taken:
+                    path.unlink(missing_ok=True)  # used up in a moment: nobody should find it and try
                 return link
         time.sleep(0.05)
     return None
@@ -57,7 +62,7 @@ def sign_in_from_outbox(place: Place, client: httpx.Client, address: str) -> str
     """Sign in as `address` and make a personal token. Raises REFUSED where no link arrives: not on the list."""
     seen = {path.name for path in place.outbox.glob("*.eml")} if place.outbox.is_dir() else set()
     request_link(client, address)
-    link = follow_free(place, address, seen)
+    link = follow_free(place, address, seen, taken=True)
     if link is None:
         raise ServiceError(Kind.REFUSED, "no sign-in link arrived: the address is not on this team's list")
     return token_from_link(client, link)

@@ -65,7 +65,7 @@ def test_a_taken_port_is_said(new_fleet, tmp_path: Path) -> None:
         ('[keys]\ndek = "abc"\n', "a secret is given by dek_file"),
         ("[team\n", "not valid TOML"),
         ('[ai]\nposition = "local"\n', "extract did not start: extract: ai.position is not off"),
-        ('[team]\nzone = "example.test"\n', "did not start"),
+        ('[team]\nzone = "example.test"\n', "MEMORIA_DEK is not set"),
         ('[bucket]\nurl = "ftp://bucket.example"\n', "a bucket is file://"),
         ('[home]\nurl = "http://demo.home.localhost:1"\n', "the suite shape is not built yet"),
         (

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from memoria_cli.up.child import Child, Ready, Say
 from memoria_cli.up.provision import FIRST_OWNER, Environments, make_run_dir, read_settings, token
 
 DEFAULT_PORT = 8080
+_CLAIM_SECONDS = 1.5
 _MAX_LOG = 10 * 1024 * 1024
 
 
@@ -146,8 +148,10 @@ class Supervisor:
             for path in sorted(self._place.outbox.glob("*.eml")) if self._place.outbox.is_dir() else []:
                 if path.name in self._seen:
                     continue
-                self._seen.add(path.name)
                 with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime < _CLAIM_SECONDS:
+                        continue  # perhaps the command's own: it takes its mails out as it follows their links
+                    self._seen.add(path.name)
                     recipient, link = read_mail(path)
                     if link:
                         self._say(f"sign in as {recipient}: {link}")

@@ -16,6 +16,8 @@ import pytest
 
 from memoria_chassis.rpc.allow import token_hash
 
+pytestmark = pytest.mark.slow  # each starts a process
+
 SERVICE = """
 import asyncio, os
 from pathlib import Path

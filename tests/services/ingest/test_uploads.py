@@ -118,6 +118,7 @@ async def test_a_body_that_was_cut_on_the_way_is_refused() -> None:
     assert await gather(bytes_of(b"abc"), 0) == b"abc"
 
 
+@pytest.mark.slow
 def test_more_text_than_64_parts_is_refused() -> None:
     """Headings repeated with every chunk count: a file of nothing but headings does not become a gigabyte."""
     deep = "".join(f"{'#' * level} {'h' * 290}\n" for level in range(1, 6)) + "###### x\ny\n" * 100_000
@@ -256,6 +257,7 @@ async def test_titles_dates_and_authors() -> None:
     assert document.chunks[0].text == "text"
 
 
+@pytest.mark.slow
 async def test_a_failure_between_parts_is_repeated_without_harm() -> None:
     """F33: killed after the first part: the same upload again sends the same parts under the same id."""
     body = b"some words in a line\n" * 120_000

@@ -157,6 +157,7 @@ def test_empty_office_files_have_no_text() -> None:
         assert "no text" in refusal(name, data).message
 
 
+@pytest.mark.slow
 def test_zip_bombs_are_refused_before_a_parser_opens_them() -> None:
     """A package that says it unpacks to 300 MiB, one with 20,000 members; and one whose sizes lie stays bounded.
 
@@ -181,6 +182,7 @@ def test_zip_bombs_are_refused_before_a_parser_opens_them() -> None:
     assert refusal("a.docx", many.getvalue()).kind is Kind.TOO_LARGE
 
 
+@pytest.mark.slow
 def test_entity_bombs_end_in_a_refusal() -> None:
     """Billion laughs in a DOCX and in its title."""
     bomb = '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">' + "".join(
@@ -257,6 +259,7 @@ def test_a_page_laid_out_in_tables_is_not_one_line() -> None:
 
 
 @pytest.mark.parametrize("deep", [300, 3000, 100_000])
+@pytest.mark.slow
 def test_html_however_deep_is_read_to_its_end(deep: int) -> None:
     """100,000 nested elements: nothing is dropped without a word; libxml2 stops at 2,048 and only logs it.
 
@@ -269,6 +272,7 @@ def test_html_however_deep_is_read_to_its_end(deep: int) -> None:
     assert bool(taken.warnings) == (deep > 2048)
 
 
+@pytest.mark.slow
 def test_html_with_one_giant_text() -> None:
     """12 MB in one paragraph: libxml2's limit of 10 MB made it "no text"."""
     assert convert("a.html", b"<p>" + b"word " * 2_400_000 + b"<p>end").text.endswith("end")

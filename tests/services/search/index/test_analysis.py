@@ -122,6 +122,7 @@ def test_stop_words_are_asked_for_only_alone(analyser: Analyser) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["a", "a+", "a.", "a-", "a@", "@a", "#", "a'", "1,", "a++", "_", "語", "a\u0301"])
+@pytest.mark.slow
 def test_a_giant_chain_costs_no_more_than_its_length(analyser: Analyser, pattern: str) -> None:
     """200,000 characters of any joiner are analysed; one that costs the square of its length would never end.
 
