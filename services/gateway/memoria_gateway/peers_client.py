@@ -1,5 +1,6 @@
 """The gateway's side of the calls to authz, search, ingest and extract: messages in and out, plain values between."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -20,6 +21,9 @@ PAGE_SECONDS = 1.1
 
 UPLOAD_SECONDS = 900.0
 """Conversion may take a child 60 s; storing and indexing a 2 MiB document well under a second."""
+
+_RULE = re.compile(r"\|(?: *:?-{3,}:? *\|)+\n?")
+"""The line under a table's header: it says nothing in a snippet."""
 
 _QUICK = 2.0
 
@@ -149,7 +153,7 @@ def _result(message: index_pb2.SearchResult) -> Result:
         message.app,
         message.title,
         tuple(message.trail),
-        tuple(Part(part.text, part.marked) for part in message.snippet),
+        tuple(Part(_RULE.sub("", part.text), part.marked) for part in message.snippet),
         _moment(message.date) if message.HasField("date") else None,
         author_from_wire(message.author),
         message.document_id,
