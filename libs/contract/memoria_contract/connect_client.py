@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import aiohttp
 from google.protobuf.message import Message
@@ -22,6 +22,7 @@ CONTENT_LIMIT = 8 * 1024 * 1024
 """The same for S3: 2 MiB of text (AMD-06) as JSON, with room for escapes."""
 
 _ERROR_LIMIT = 64 * 1024
+_INTERIM = 4  # an ordinary server sends none to a request without Expect
 _POOL = 16  # one search asks a sibling once, rarely twice (over 256 pairs); the rest is room for many readers at once
 _KEEPALIVE = 4.0  # seconds; below uvicorn's 5, or the two ends race to close and a question is lost
 
@@ -46,6 +47,33 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 def _malformed() -> ServiceError:
     return ServiceError(Kind.UNAVAILABLE, "malformed reply")
+
+
+class _FinalReply(aiohttp.ClientResponse):
+    """A reply that is waited for through a few interim ones (1xx) only.
+
+    aiohttp skips them in a loop that never lets go of the event loop while more are buffered: an app that sends nothing
+    but `100 Continue` would take the time of every other app's answer, and deadlines with it.
+    """
+
+    async def start(self, connection: Any) -> Any:
+        """Read up to the final reply. Raises ClientPayloadError where too many interim ones come first."""
+        protocol, read, interim = connection.protocol, connection.protocol.read, 0
+
+        async def counted() -> Any:
+            nonlocal interim
+            message = await read()
+            if 100 <= message[0].code < 200:
+                interim += 1
+                if interim > _INTERIM:
+                    raise aiohttp.ClientPayloadError("too many interim replies")
+            return message
+
+        protocol.read = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
 
 
 class ConnectClient:
@@ -155,6 +183,7 @@ class ConnectClient:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # `call` keeps the one deadline
                 auto_decompress=False,
+                response_class=_FinalReply,
                 trust_env=False,  # no proxy, no .netrc: the host rule says where bytes go
             )
         return self._session

@@ -13,6 +13,7 @@ from memoria_gateway.mail import Mailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
+from memoria_gateway.turns import Turns
 from memoria_gateway.views import OURSELVES, Notice, Page, Person
 
 PAGE_SIZE = 50
@@ -36,6 +37,7 @@ class Desk:
     origin: str
     trusted_proxies: frozenset[str] = frozenset()
     pull_failed: bool = False
+    turns: Turns = field(default_factory=Turns)
     jobs: set["asyncio.Task[None]"] = field(default_factory=set)
 
     async def _nudge(self) -> None:
@@ -77,7 +79,8 @@ class Desk:
         if not query.strip():
             return Page((), (), False, False)
         self.behind(self._nudge())
-        found = await self.index.search(person.subject, query, page, page_size)
+        async with self.turns.take(person.subject.value):
+            found = await self.index.search(person.subject, query, page, page_size)
         if self.pull_failed:
             found = replace(found, notices=(*found.notices, Notice(OURSELVES, "degraded", 0)))
         if any(notice.kind in {"stale", "reconciling"} for notice in found.notices):

@@ -272,3 +272,32 @@ async def test_client_and_server_agree(encoding: str) -> None:
     server.should_exit = True
     await task
     assert {(tuple(r.person_refs), r.epoch, r.ttl_seconds) for r in replies} == {(("p-1", "p-2"), "me", 9)}
+
+
+async def test_interim_replies_without_end_cost_nobody_else_anything() -> None:
+    """An app that sends nothing but `100 Continue` is refused at once; a few before an answer are let pass.
+
+    Broken to see red: interim replies not counted; every other app's answer then came late, and was withheld.
+    """
+    sent = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        while sent < 20_000_000:
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            sent += 2_500
+            await writer.drain()
+
+    async with hostile(handler) as client:
+        error = await failure(client)
+    assert (error.kind, error.message) == (Kind.UNAVAILABLE, "malformed reply")
+    assert sent < 20_000_000
+
+
+async def test_one_interim_reply_is_let_pass() -> None:
+    """A proxy's `100 Continue` before the answer is ordinary HTTP: the answer behind it is the one that counts."""
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+    async with hostile(replying(interim + http("200 OK", PROTO, body=GOOD))) as client:
+        reply = await client.call(METHOD, home_pb2.GetRosterRequest(), home_pb2.GetRosterResponse, 5)
+    assert reply.SerializeToString() == GOOD

@@ -6,6 +6,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Revision
 from memoria_ingest.siblings.sibling_client import SiblingClient
 
+_MAX_SIZE = 64 * 1024 * 1024  # characters of ids and revisions, held until the announce closes
 _MAX_PAGES = 10_000
 _MAX_ITEMS = 1_000_000
 
@@ -22,7 +23,7 @@ async def read_announce(client: SiblingClient) -> Announced:
     """Every page, first to last. Raises UNAVAILABLE unless the announce is complete and its count agrees."""
     items: dict[ItemId, Revision] = {}
     announce_id = token = ""
-    count = 0
+    count = size = 0
     for number in range(_MAX_PAGES):
         page = await client.announce(token)
         if number == 0:
@@ -35,7 +36,8 @@ async def read_announce(client: SiblingClient) -> Announced:
             raise _failed("the announce changed under way")
         count += len(page.items)
         items.update((pair.item_id, pair.revision) for pair in page.items)
-        if len(items) > _MAX_ITEMS:
+        size += sum(len(pair.item_id) + len(pair.revision) for pair in page.items)
+        if len(items) > _MAX_ITEMS or size > _MAX_SIZE:
             raise _failed("the announce does not end")
         if page.closing is not None:
             if page.next_page_token:

@@ -14,6 +14,7 @@ MAX_TEXT = 4 * 1024 * 1024
 
 _MAX_BYTES = 12 * 1024 * 1024  # a message between our services is 16 MiB at most
 _MAX_CHUNKS = 4_000
+MAX_LINES = 100_000
 _MAX_LINK = 2048
 _MAX_GAP = 200
 _MAX_EMPTY = 200_000
@@ -29,6 +30,7 @@ def document_from(app: str, item_id: ItemId, content: Content, *, with_body: boo
     if with_body:
         parts = [content.body, *("\n".join(_lines(tab)) for tab in content.tabs)]
         text = "\n\n".join(part for part in parts if part)[:MAX_TEXT].replace("\r\n", "\n").replace("\r", "\n")
+        text = _first_lines(text)
     title = plain_line(content.title)
     chunks = _within_budget(without_title(chunk_text(text), title)) or [Chunk((), "")]
     return Document(
@@ -40,6 +42,17 @@ def document_from(app: str, item_id: ItemId, content: Content, *, with_body: boo
         content.date,
         content.link if len(content.link) <= _MAX_LINK else "",
     )
+
+
+def _first_lines(text: str) -> str:
+    """The text up to MAX_LINES: each may become a chunk, and making a million to keep a few thousand takes seconds."""
+    end = -1
+    for _ in range(MAX_LINES):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            return text
+    log.get_logger().warning("an item is too long and was cut", count=text.count("\n", end), size=len(text))
+    return text[:end]
 
 
 def _within_budget(chunks: list[Chunk]) -> list[Chunk]:

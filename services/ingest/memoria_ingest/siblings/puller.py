@@ -70,7 +70,7 @@ class Puller:
         return done
 
     async def _follow_feed(self, source: Source) -> Source:
-        seen = {source.cursor}
+        seen = {hash(source.cursor)}  # not the cursors, of which each may be large
         for _ in range(_MAX_PAGES):
             page = await self._client.changes(source.cursor)
             if page.reannounce_required:
@@ -81,9 +81,9 @@ class Puller:
             await self._store.put(source)
             if not page.has_more:
                 return source
-            if source.cursor in seen:
+            if hash(source.cursor) in seen:
                 raise ServiceError(Kind.UNAVAILABLE, "the feed has more but does not advance")
-            seen.add(source.cursor)
+            seen.add(hash(source.cursor))
         raise ServiceError(Kind.UNAVAILABLE, "the feed does not end")
 
     async def _apply(self, page: FeedPage, cursor: str) -> None:

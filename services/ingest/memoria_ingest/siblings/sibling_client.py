@@ -21,6 +21,16 @@ _SERVICE = "memoria.sibling.v1.SiblingService"
 _MAX_ID = 1024
 _MAX_CURSOR = 64 * 1024
 
+MAX_ROWS = 20_000
+"""Of one page of the feed or of an announce."""
+
+MAX_TABS = 500
+MAX_CELLS = 200_000
+"""Of one sheet: a budget by day for a century has as many."""
+
+MAX_STEPS = 64
+"""Of one trail."""
+
 ReplyT = TypeVar("ReplyT", bound=Message)
 
 
@@ -95,6 +105,8 @@ class SiblingClient:
         reply = await self._call("ListChanges", pb.ListChangesRequest(cursor=cursor), pb.ListChangesResponse)
         if not reply.reannounce_required and not 0 < len(reply.next_cursor) <= _MAX_CURSOR:
             raise _malformed("the feed's page has no usable cursor")
+        if len(reply.rows) > MAX_ROWS:
+            raise _malformed("the feed's page has too many rows")
         return FeedPage(
             # A row without a usable id can be of nothing we hold, and must not keep the rows behind it from us.
             tuple(Change(pair, row.gone) for row in reply.rows if (pair := _usable(row)) is not None),
@@ -106,6 +118,8 @@ class SiblingClient:
     async def announce(self, page_token: str) -> AnnouncePage:
         """S1a: one page."""
         reply = await self._call("Announce", pb.AnnounceRequest(page_token=page_token), pb.AnnounceResponse)
+        if len(reply.items) > MAX_ROWS or len(reply.next_page_token) > _MAX_CURSOR:
+            raise _malformed("the announce's page is too large")
         return AnnouncePage(
             reply.opening.announce_id if reply.HasField("opening") else None,
             reply.announce_id,
@@ -122,10 +136,13 @@ class SiblingClient:
         )
         if not _fits(reply.revision):
             raise _malformed("the content names no usable revision")
+        # Counted before anything is made of them: a few bytes each on the wire, they are a hundred times that here.
+        if len(reply.tabs) > MAX_TABS or sum(len(tab.cells) for tab in reply.tabs) > MAX_CELLS:
+            raise _malformed("the content has too many tabs or cells")
         return Content(
             reply.revision,
             reply.title,
-            tuple(reply.trail),
+            tuple(reply.trail[-MAX_STEPS:]),
             reply.body,
             tuple(
                 Tab(tab.name, tuple((cell.row, cell.column, cell.display) for cell in tab.cells)) for tab in reply.tabs

@@ -7,7 +7,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from starlette.responses import Response
 
 from memoria.sibling.v1 import sibling_pb2 as pb
+from memoria_chassis.errors import Kind
 from memoria_contract.types import Author
+from memoria_ingest.siblings.sibling_client import MAX_CELLS, MAX_ROWS, MAX_TABS
 from memoria_ingest.siblings.state import SourceState
 
 PROTO = "application/proto"
@@ -411,6 +413,36 @@ async def test_a_document_of_nothing_but_headings_fits_a_message(rig: Any) -> No
     await rig.pull()
     chunks = rig.search.documents["i"].chunks
     assert 0 < sum(len("".join((*chunk.trail, chunk.text))) for chunk in chunks) < 13 * 1024 * 1024
+
+
+async def test_what_is_tiny_on_the_wire_and_huge_here_is_refused_by_its_count(rig: Any) -> None:
+    """Hundreds of thousands of empty cells, tabs or rows are a few bytes each: counted before anything is made of them.
+
+    Broken to see red: the counts taken out of `content` and `changes`.
+    """
+    cells = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab(cells=[pb.Cell()] * (MAX_CELLS + 1))])
+    tabs = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab()] * (MAX_TABS + 1))
+    for content in (cells, tabs):
+        rig.answer = lambda method, count, c=content: (
+            page(("i", "1", False), cursor="c") if method == "ListChanges" else reply(c)
+        )
+        await rig.pull()
+        assert rig.search.documents == {}
+    rows = pb.ListChangesResponse(rows=[pb.ChangeRow()] * (MAX_ROWS + 1), next_cursor="d")
+    rig.answer = lambda method, count: reply(rows) if method == "ListChanges" else None
+    await rig.pull()
+    assert (await rig.source()).failure == Kind.UNAVAILABLE.value
+
+
+async def test_a_text_of_a_million_lines_is_cut_before_it_is_chunked(rig: Any) -> None:
+    """Its beginning is kept. Broken to see red: the lines not counted, which took seconds for each such item."""
+    content = pb.GetContentResponse(revision="1", title="T", body="first\n" + "# a\n" * 1_000_000)
+    rig.answer = lambda method, count: (
+        page(("i", "1", False), cursor="c") if method == "ListChanges" else reply(content)
+    )
+    await rig.pull()
+    assert rig.search.documents["i"].chunks[0].text == "first"
+    assert len(rig.search.documents["i"].chunks) <= 4_000
 
 
 async def test_content_without_a_usable_revision_is_owed(rig: Any) -> None:
