@@ -301,3 +301,63 @@ async def test_one_interim_reply_is_let_pass() -> None:
     async with hostile(replying(interim + http("200 OK", PROTO, body=GOOD))) as client:
         reply = await client.call(METHOD, home_pb2.GetRosterRequest(), home_pb2.GetRosterResponse, 5)
     assert reply.SerializeToString() == GOOD
+
+
+async def test_nothing_an_app_sets_comes_back_to_it() -> None:
+    """A cookie would be a mark that ties one person's questions to another's; every call goes out without one.
+
+    Broken to see red: the cookie jar left to the library.
+    """
+    seen: list[bytes] = []
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(http("200 OK", PROTO, "Set-Cookie: mark=canary; Path=/", body=GOOD))
+        await writer.drain()
+
+    async with hostile(handler) as client:
+        for _ in range(2):
+            await client.call(METHOD, home_pb2.GetRosterRequest(), home_pb2.GetRosterResponse, 5)
+    assert len(seen) == 2
+    assert not any(b"cookie" in head.lower() for head in seen)
+
+
+async def test_an_error_reply_without_end_is_cut_off() -> None:
+    """An error's body is counted like a reply's: a megabyte of it is refused, and not read to its end.
+
+    Broken to see red: the body of an error read whole.
+    """
+    sent = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(http("500 Oops", JSON, length=1 << 30))
+        while sent < 64 << 20:
+            writer.write(b" " * 65536)
+            await writer.drain()
+            sent += 65536
+
+    async with hostile(handler) as client:
+        assert (await failure(client)).kind is Kind.UNAVAILABLE
+    assert sent < 32 << 20
+
+
+async def test_sixteen_questions_do_not_wait_for_one_another() -> None:
+    """Many readers ask one app at once (RET-07). Broken to see red: a pool of one connection."""
+    running = most = 0
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal running, most
+        await reader.readuntil(b"\r\n\r\n")
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.3)
+        running -= 1
+        writer.write(http("200 OK", PROTO, "Connection: close", body=GOOD))
+        await writer.drain()
+
+    async with hostile(handler) as client:
+        ask = (client.call(METHOD, home_pb2.GetRosterRequest(), home_pb2.GetRosterResponse, 10) for _ in range(16))
+        await asyncio.gather(*ask)
+    assert most == 16

@@ -23,10 +23,11 @@ def test_without_owners_nothing_starts(owners) -> None:
     [
         *("", " ", "eve@example.test", "ann@example.test.evil.example", "ann@example.tes", "ann", "@example.test"),
         *("ann@example.test,bob@example.test", "ann@example.test\x00", "*", "ann+x@example.test", "аnn@example.test"),
+        *("xann@example.test", "evil.example/ann@example.test", '"x" ann@example.test'),  # nor a suffix
     ],
 )
 def test_nobody_else_has_standing(address: str) -> None:
-    """The list and nobody else (AUT-14): no prefix, no wildcard, no look-alike."""
+    """The list and nobody else (AUT-14): no prefix, no suffix, no wildcard, no look-alike."""
     with pytest.raises(NotAdmitted):
         LoneAdmission(["ann@example.test"]).standing(address)
 

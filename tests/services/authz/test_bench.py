@@ -1,5 +1,6 @@
 """Rulings: the table, its totality, its deadline, and that nothing of it is kept (RUL-02, RUL-03, AUT-01, AUT-02)."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -9,6 +10,7 @@ from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_authz.admission import NotAdmitted
 from memoria_authz.ask.bench import MAX_CLAIMS, ruling_for
 from memoria_authz.claims import OwnedClaim, OwnerlessClaim, Ruling
+from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_contract.types import Subject, SubjectKind, Verdict
@@ -208,3 +210,33 @@ async def test_a_question_with_little_time_left_gives_siblings_less(house, ann, 
     assert await house.bench.rule(ann, [claim()]) == [Ruling.WITHHOLD_NO_ANSWER]
     assert len(house.siblings["docs"].asked) == 1
     deadline.forget()
+
+
+async def test_siblings_have_800_ms_and_no_more(house, ann, claim) -> None:
+    """The figure of RET-07, literal: what is left of the second is ours. Broken to see red: 1.0."""
+    await house.bench.rule(ann, [claim()])
+    assert [sibling.timeouts for sibling in house.siblings.values()] == [[0.8]] * 3
+
+
+async def test_one_persons_question_does_not_wait_for_anothers(house, ann, claim) -> None:
+    """Two questions at once are at the sibling at once (G23). Broken to see red: a lock around step 2."""
+    house.siblings["docs"].seconds = 0.2
+    bob = Subject(SubjectKind.ADDRESS, "bob@example.test")
+    rulings = await asyncio.gather(house.bench.rule(ann, [claim()]), house.bench.rule(bob, [claim()]))
+    assert rulings == [[Ruling.SPEAK]] * 2
+    assert house.siblings["docs"].at_once == 2
+
+
+async def test_what_an_unforeseen_failure_says_is_not_logged(house, ann, claim, monkeypatch) -> None:
+    """Its message may quote a reply or a request (TRU-06, G04); its type is logged. Broken to see red: `str(error)`."""
+    logged: list[dict[str, Any]] = []
+
+    class Logger:
+        def error(self, event: str, **fields: Any) -> None:
+            logged.append(log._allow(None, "error", {"event": event, **fields}))
+
+    monkeypatch.setattr(log, "get_logger", Logger)
+    house.siblings["docs"].say = fail(ValueError("canary"))
+    assert await house.bench.rule(ann, [claim()]) == [Ruling.WITHHOLD_NO_ANSWER]
+    assert [line["exception"] for line in logged] == ["ValueError"]
+    assert "canary" not in str(logged)

@@ -3,7 +3,8 @@
 import pytest
 from starlette.requests import Request
 
-from memoria_gateway.limits import client_host
+from memoria_chassis.clock import FakeClock
+from memoria_gateway.limits import PER_ADDRESS, PER_NETWORK, WINDOW_SECONDS, SignInLimits, client_host
 
 PROXIES = frozenset({"10.0.0.1", "10.0.0.2"})
 
@@ -34,3 +35,60 @@ def test_the_last_hop_that_is_not_ours_is_counted(peer: str, forwarded: tuple[st
 def test_without_proxies_nothing_is_believed() -> None:
     """The default."""
     assert client_host(request("10.0.0.1", "198.51.100.7"), frozenset()) == "10.0.0.1"
+
+
+def exhaust(limits: SignInLimits, host: str, count: int, address: str = "a{}@x.test") -> list[bool]:
+    """`count` submissions from `host`."""
+    return [limits.admit(address.format(number), host) for number in range(count)]
+
+
+def test_a_network_has_a_budget_of_its_own() -> None:
+    """A hundred addresses from one network, then none, for anyone there; another network is not touched (AMD-07).
+
+    Broken to see red: IPv6 counted by the address, not the /64.
+    """
+    for inside, same, other in (
+        ("203.0.113.9", "203.0.113.9", "203.0.113.10"),
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"),
+    ):
+        limits = SignInLimits(FakeClock())
+        assert exhaust(limits, inside, PER_NETWORK) == [True] * PER_NETWORK
+        assert not limits.admit("new@x.test", same)
+        assert limits.admit("newer@x.test", other)
+
+
+def test_either_budget_is_spent_whatever_the_other_says() -> None:
+    """Submissions that the address's budget refuses still spend the network's.
+
+    Broken to see red: the network counted only where the address passed.
+    """
+    limits = SignInLimits(FakeClock())
+    assert exhaust(limits, "203.0.113.9", PER_NETWORK, "same@x.test").count(True) == PER_ADDRESS
+    assert not limits.admit("new@x.test", "203.0.113.9")
+
+
+def test_hammering_stays_shut() -> None:
+    """What was refused counts too: who goes on asking stays out past the first window.
+
+    Broken to see red: a refused submission not counted.
+    """
+    clock = FakeClock()
+    limits = SignInLimits(clock)
+    exhaust(limits, "203.0.113.9", PER_ADDRESS, "a@x.test")
+    clock.advance(WINDOW_SECONDS - 60)
+    exhaust(limits, "203.0.113.9", PER_ADDRESS, "a@x.test")
+    clock.advance(61)
+    assert not limits.admit("a@x.test", "203.0.113.9")
+    assert not limits.admit(" A@X.test", "198.51.100.7")  # however it is written, and from wherever
+    clock.advance(WINDOW_SECONDS + 1)
+    assert limits.admit("a@x.test", "203.0.113.9")
+
+
+def test_a_flood_of_addresses_pushes_out_the_oldest_and_not_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Full of made-up addresses it still counts who asks now. Broken to see red: the newest entry dropped."""
+    monkeypatch.setattr("memoria_gateway.limits._MAX_KEYS", 4)
+    limits = SignInLimits(FakeClock())
+    for number in range(10):
+        limits.admit(f"flood{number}@x.test", f"198.51.100.{number}")
+    assert exhaust(limits, "203.0.113.9", PER_ADDRESS + 1, "a@x.test") == [True] * PER_ADDRESS + [False]
+    assert len(limits._seen) == 4

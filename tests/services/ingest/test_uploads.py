@@ -2,8 +2,10 @@
 
 import base64
 import hashlib
+import tempfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -264,3 +266,23 @@ async def test_a_failure_between_parts_is_repeated_without_harm() -> None:
     first, again = await take("a.txt", body), await take("a.txt", body)
     assert len(first) > 1
     assert [(d.origin, d.chunks) for d in first] == [(d.origin, d.chunks) for d in again]
+
+
+async def test_an_id_is_of_every_byte_of_the_file() -> None:
+    """TRU-05: two files that differ in their last byte only, or only in how the same text is written, are two.
+
+    Broken to see red: the first MiB fingerprinted; the converted text fingerprinted.
+    """
+    long = b"word " * (1 << 18)
+    bodies = (long + b"a", long + b"b", b"text", b"\xef\xbb\xbftext")
+    ids = [external_id((await take("a.txt", body))[0]) for body in bodies]
+    assert len(set(ids)) == 4
+
+
+async def test_a_body_is_gathered_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No temporary file, named or not (RUL-05, docs/adr/0008). Broken to see red: a `TemporaryFile` beside it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(OSError):
+        tempfile.mkstemp()  # presence: nobody can have one here
+    body = await gather(bytes_of(*[b"some text. " * 1000] * 300), 0)
+    assert len((await take("a.txt", body))[0].chunks) > 1

@@ -208,16 +208,30 @@ async def test_notices_count_what_ranks_above_the_last_row_shown(house: House) -
     short = await house.search("budget", size=50)
     assert len(short.rows) == 17
     assert short.page.notices == (Notice("docs", NoticeKind.STALE, 3),)
+    exact = await house.search("budget", size=17)
+    assert (len(exact.rows), exact.page.more) == (17, False)  # nothing behind a last page that happens to be full
 
 
 async def test_paging_ends_at_the_bound_whatever_matches(house: House) -> None:
     """Past 1,024 candidates the page says to refine, without a search and without a question (AMD-05)."""
     assert [window(page, 50) for page in (1, 2, 4, 20, 21)] == [256, 512, 1024, 1024, 0]
+    assert [window(page, 32) for page in (32, 33)] == [1024, 0]  # the 1,024th itself is within the bound
     await house.item("a")
     for query in ("budget", "nothingmatches"):
         found = await house.search(query, 21)
         assert (found.rows, found.page.more, found.page.refine) == ((), False, True)
     assert house.arbiter.asked == []
+
+
+async def test_the_last_page_of_the_bound_says_to_refine(house: House) -> None:
+    """More may be spoken than paging reaches: no next page is offered, which would be empty (AMD-05).
+
+    Broken to see red: `more` set past the bound.
+    """
+    await house.item("a", "\n\n".join(["budget"] * 1010))
+    before, last = await house.search("budget", 19), await house.search("budget", 20)
+    assert (len(before.rows), before.page.more, before.page.refine) == (50, True, False)
+    assert (len(last.rows), last.page.more, last.page.refine) == (50, False, True)
 
 
 async def test_hidden_matches_set_neither_more_nor_refine(house: House) -> None:

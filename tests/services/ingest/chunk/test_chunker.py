@@ -135,6 +135,27 @@ def test_runts_are_folded_into_a_neighbour_under_the_same_heading() -> None:
     assert [len(chunk.text.split()) for chunk in chunks] == [405, 10]
 
 
+def test_a_runt_at_the_start_joins_what_follows() -> None:
+    """Rule 4: ten words that nothing stands before join the chunk behind them. Broken to see red: only backwards."""
+    chunks = chunk_text(f"{prose(10)}\n\n{prose(500)}")
+    assert [len(chunk.text.split()) for chunk in chunks] == [510]
+
+
+def test_folding_keeps_the_ceiling() -> None:
+    """Rule 1 before rule 4: a runt beside a full chunk stays one. Broken to see red: folded whatever it makes."""
+    chunks = chunk_text(f"{prose(985)}\n\n{prose(30)}")
+    assert [len(chunk.text.split()) for chunk in chunks] == [985, 30]
+    assert all(words(chunk.text) <= MAX_WORDS for chunk in chunks)
+
+
+def test_a_giant_line_in_a_fence_leaves_room_for_the_fence() -> None:
+    """Rule 1: 5,000 words on one line of a fence: its opening and closing count. Broken to see red: they do not."""
+    chunks = chunk_text(f"```some text\n{prose(5000)}\n```")
+    assert all(fences_balance(chunk.text) and words(chunk.text) <= MAX_WORDS for chunk in chunks)
+    said = [word for chunk in chunks for word in "\n".join(chunk.text.split("\n")[1:-1]).split()]
+    assert said == prose(5000).split()
+
+
 def test_lines_are_verbatim() -> None:
     """Rule 5: U+00A0, tabs and trailing blanks are the author's; NUL and scripts without spaces pass (F19, F21)."""
     line = "10\u00a0000\u00a0€ \t net  "

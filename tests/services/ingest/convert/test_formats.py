@@ -13,6 +13,7 @@ import pptx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl.worksheet.formula import ArrayFormula
 from pptx.util import Inches
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
@@ -348,6 +349,27 @@ def test_xlsx_that_declares_the_whole_grid_is_read() -> None:
         book(A1="only"), "xl/worksheets/sheet1.xml", lambda xml: xml.replace('ref="A1"', 'ref="A1:XFD1048576"', 1)
     )
     assert convert("a.xlsx", data).text == "## Sheet\n\n| only |\n| --- |"
+
+
+@pytest.mark.parametrize(("cached", "shown"), [("0", "0"), ("0.30000000000000004", "0.3"), ("1e16", "1e+16")])
+def test_xlsx_shows_a_stored_value_that_looks_like_none(cached: str, shown: str) -> None:
+    """F16: nought is a value; and fifteen digits of a fraction are shown, as a spreadsheet does.
+
+    Broken to see red: a false value taken for an uncomputed one; `str` of a float.
+    """
+    taken = convert("a.xlsx", with_cached(book(A1="Total", B1="=SUM(C1:C2)"), "SUM(C1:C2)", cached))
+    assert f"| Total | {shown} |" in taken.text
+    assert taken.warnings == ()
+
+
+def test_xlsx_says_so_of_an_array_formula_too() -> None:
+    """F16: a formula that the parser hands over as an object. Broken to see red: array formulas not looked for."""
+    made = openpyxl.Workbook()
+    made.active["A1"] = "Total"
+    made.active["B1"] = ArrayFormula("B1:B1", "=SUM(C1:C2*D1:D2)")
+    taken = convert("a.xlsx", saved(made))
+    assert f"| Total | {UNCOMPUTED} |" in taken.text
+    assert len(taken.warnings) == 1
 
 
 def test_pptx_slides_breaks_tables_and_notes() -> None:

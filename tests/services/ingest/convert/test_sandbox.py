@@ -96,6 +96,17 @@ async def test_memory_is_limited() -> None:
     assert (taken.kind, taken.message) == (Kind.EXHAUSTED, TOO_MUCH)
 
 
+async def test_a_childs_limits_are_hard_and_literal() -> None:
+    """Each by its number, soft and hard, so that also root and kernels with Landlock see one that is missing.
+
+    Broken to see red: RLIMIT_FSIZE, RLIMIT_NPROC, each left out; CPU_SECONDS of 3,000.
+    """
+    limits = {"AS": 1 << 30, "CPU": 30, "FSIZE": 0, "NOFILE": 64, "NPROC": 0, "CORE": 0}
+    names = [f"RLIMIT_{name}" for name in limits]
+    body = f"import resource\nsaid = [resource.getrlimit(getattr(resource, name)) for name in {names!r}]"
+    assert await said(body) == str([(most, most) for most in limits.values()])
+
+
 @pytest.mark.slow
 async def test_cpu_is_limited() -> None:
     """A parser that spins is killed by the kernel after its CPU seconds, whatever its parent does."""
@@ -214,12 +225,18 @@ async def test_no_process_is_started() -> None:
     assert await said("said = os.fork()") == "BlockingIOError"
 
 
-async def test_what_a_child_started_dies_with_it() -> None:
-    """A grandchild in the same session is killed when the child has answered."""
-    body = "pid = os.fork()\nif not pid:\n    time.sleep(60)\nsaid = pid"
+async def test_what_a_child_started_dies_with_it(tmp_path: Path) -> None:
+    """A grandchild in the same session is killed when the child has answered.
+
+    Broken to see red: the child alone killed, not its group.
+    """
+    told = tmp_path / "pid"
+    tell = f"open({str(told)!r}, 'w').write(str(os.getpid()))"
+    body = f"pid = os.fork()\nif not pid:\n    {tell}\n    time.sleep(60)\nsaid = pid"
     program = hostile(body, confined=False)
     # The grandchild holds the answer's pipe open, so the parent waits to its wall clock: and kills it then.
     assert (await refused(program, wall=1)).message == TOO_MUCH
+    assert await gone(int(told.read_text()))
 
 
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])

@@ -7,6 +7,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from starlette.responses import Response
 
 from memoria.sibling.v1 import sibling_pb2 as pb
+from memoria_chassis import log
 from memoria_chassis.errors import Kind
 from memoria_contract.types import Author
 from memoria_ingest.siblings.sibling_client import MAX_CELLS, MAX_ROWS, MAX_TABS
@@ -37,7 +38,7 @@ def page(*rows: tuple[str, str, bool], cursor: str, more: bool = False) -> Respo
 async def test_a_failed_feed_deletes_nothing_and_is_said(rig: Any, fault: str) -> None:
     """G07, ING-07, RUL-11: 503, garbage, a redirect, a cut: all is kept, the source is AS_OF and says so.
 
-    Broken on 2026-11-30 to see red: the failure let through instead of written to the source.
+    Broken on 2026-11-30 to see red: the failure let through instead of written to the source; `as_of` moved on.
     """
     await rig.pull()
     before = await rig.source()
@@ -45,6 +46,7 @@ async def test_a_failed_feed_deletes_nothing_and_is_said(rig: Any, fault: str) -
     rig.do("edit", item="one", body="newer")
     rig.do("delete", item="two")
     rig.do("fault", kind=fault, call="ListChanges")
+    rig.puller._clock.advance(60)  # or `as_of` could not be seen to move
     await rig.pull()
     after = await rig.source()
     assert rig.search.bodies() == ALL
@@ -140,7 +142,7 @@ async def test_search_away_loses_nothing(rig: Any) -> None:
     assert rig.search.bodies() == ALL
 
 
-async def test_an_unexpected_error_is_said_and_does_not_stick(rig: Any) -> None:
+async def test_an_unexpected_error_is_said_and_does_not_stick(rig: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug in one item's path costs that item only; one elsewhere leaves the source AS_OF, not the pull dead."""
 
     def trip(document: Any) -> None:
@@ -150,8 +152,18 @@ async def test_an_unexpected_error_is_said_and_does_not_stick(rig: Any) -> None:
     rig.search.put_hook = trip
     with pytest.raises(ZeroDivisionError):
         trip(type("D", (), {"title": "Title one"}))
-    await rig.pull()
+    logged: list[dict[str, Any]] = []
+
+    class Logger:
+        def warning(self, event: str, **fields: Any) -> None:
+            logged.append(log._allow(None, "warning", {"event": event, **fields}))  # type: ignore[arg-type] # a dict
+
+    with monkeypatch.context() as patched:
+        patched.setattr(log, "get_logger", Logger)
+        await rig.pull()
     assert (await rig.source()).failure == "internal"
+    assert [line.get("exception") for line in logged] == ["ZeroDivisionError"]
+    assert "canary" not in str(logged)  # type and place, never the message (TRU-06). Broken to see red: `str(error)`
     rig.search.put_hook = lambda document: None
     await rig.pull()
     assert rig.search.bodies() == ALL

@@ -11,7 +11,7 @@ import pytest
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey
 from memoria_contract.types import Author, ItemId, Revision
-from memoria_search.corpus.model import Chunk, Metadata, NewDocument, SiblingOrigin
+from memoria_search.corpus.model import Chunk, Metadata, NewDocument, SiblingOrigin, UploadOrigin
 from memoria_search.corpus.vault import Vault
 
 House = Any  # tests/services/search/conftest.py
@@ -166,3 +166,18 @@ async def test_surrogates_and_nuls_come_back_as_they_went_in(house: House) -> No
     [row] = (await house.search("def")).rows
     assert row.passage.text == "abc\x00def \ud800 ghi"
     assert [part.text for part in row.snippet if part.marked] == ["def"]
+
+
+async def test_what_names_an_upload_is_in_no_file(house: House) -> None:
+    """What ingest calls an upload by is known to ingest: here it is keyed once more, and stands in no file (TRU-01).
+
+    Broken to see red: the external id stored as it came.
+    """
+    name = b"canary-external-id-of-32-bytes!!"
+    for part in (0, 1):
+        about = Metadata("A file", ())
+        await house.library.put(NewDocument(UploadOrigin(name, part, 2), about, (Chunk((), f"canarytext{part}"),)))
+    assert len(await house.ids("canarytext0")) == 1
+    held = b"".join(files(house.folder))
+    assert Vault(house.key).upload(name) in held  # presence
+    assert name not in held
