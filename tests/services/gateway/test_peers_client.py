@@ -67,7 +67,7 @@ async def test_nothing_a_peer_said_is_kept() -> None:
     spoken = index.GetDocumentResponse(document=index.Document(document_id="d", title="before"))
     later = index.GetDocumentResponse(document=index.Document(document_id="d", title="after"))
     reading = IndexClient(Wire(spoken, later))  # type: ignore[arg-type]  # a fake
-    assert [(await reading.document(ANN, "d")).title for _ in range(2)] == ["before", "after"]  # type: ignore[union-attr]
+    assert [(await reading.document(ANN, "d")).title for _ in range(2)] == ["before", "after"]  # type: ignore[union-attr]  # or it fails
 
 
 async def test_a_page_waits_for_the_slowest_sibling_and_is_there_in_time() -> None:
