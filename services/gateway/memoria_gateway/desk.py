@@ -40,8 +40,12 @@ class Desk:
     turns: Turns = field(default_factory=Turns)
     jobs: set["asyncio.Task[None]"] = field(default_factory=set)
 
+    def nudge(self) -> None:
+        """Have ingest pull, behind the reply."""
+        self.behind(self._nudge())
+
     async def _nudge(self) -> None:
-        """Have ingest pull. That it cannot be reached is remembered, and said on the pages until it can (RET-05)."""
+        """That it cannot be reached is remembered, and said on the pages until it can (RET-05)."""
         try:
             await self.intake.nudge()
             self.pull_failed = False
@@ -78,13 +82,13 @@ class Desk:
             raise ServiceError(Kind.INVALID, f"A query may have {MAX_QUERY} bytes.")
         if not query.strip():
             return Page((), (), False, False)
-        self.behind(self._nudge())
+        self.nudge()
         async with self.turns.take(person.subject.value):
             found = await self.index.search(person.subject, query, page, page_size)
         if self.pull_failed:
             found = replace(found, notices=(*found.notices, Notice(OURSELVES, "degraded", 0)))
         if any(notice.kind in {"stale", "reconciling"} for notice in found.notices):
-            self.behind(self.intake.nudge())
+            self.nudge()
         return found
 
 

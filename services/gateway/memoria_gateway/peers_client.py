@@ -20,7 +20,7 @@ PAGE_SECONDS = 1.1
 """The page is there in 1.2 s (G23). The slowest sibling has 0.8 of it, and each hop keeps back 20 ms to say so."""
 
 UPLOAD_SECONDS = 900.0
-"""Conversion may take a child 60 s; storing and indexing a 2 MiB document well under a second."""
+"""A file of 32 MiB over a slow line takes minutes to arrive; what follows is bounded by ingest itself, in seconds."""
 
 _RULE = re.compile(r"\|(?: *:?-{3,}:? *\|)+\n?")
 """The line under a table's header: it says nothing in a snippet."""

@@ -15,17 +15,11 @@ from memoria_contract.types import Pair
 from memoria_contract.wire import author_to_wire, pair_from_wire, timestamp_to_wire
 from memoria_ingest.document import Document, SiblingOrigin, Stored
 from memoria_ingest.siblings.state import Source, SourceState
+from memoria_ingest.wire import SOURCE_STATES
 
 _SECONDS = 30.0
 _RETRY_SECONDS = 20
 """A search that is restarted rebuilds its index first; uploads under way wait for it this long before they say so."""
-
-_STATES = {
-    SourceState.CURRENT: pb.SOURCE_STATE_CURRENT,
-    SourceState.AS_OF: pb.SOURCE_STATE_AS_OF,
-    SourceState.RECONCILING: pb.SOURCE_STATE_RECONCILING,
-    SourceState.PARTIAL: pb.SOURCE_STATE_PARTIAL,
-}
 
 
 def _passing(error: BaseException) -> bool:
@@ -96,7 +90,7 @@ class IndexClient:
         if self._told.get(source.app) == said:
             return
         request = pb.PutSourceRequest(
-            app=source.app, state=_STATES[source.state], as_of=timestamp_to_wire(source.as_of)
+            app=source.app, state=SOURCE_STATES[source.state], as_of=timestamp_to_wire(source.as_of)
         )
         # Forgotten first: a call whose answer is lost may have been carried out all the same.
         self._told.pop(source.app, None)

@@ -13,17 +13,10 @@ from memoria_contract.wire import timestamp_to_wire
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.siblings.puller import Puller
 from memoria_ingest.siblings.rounds import Rounds
-from memoria_ingest.siblings.state import SourceState
 from memoria_ingest.uploads import Uploads, gather
+from memoria_ingest.wire import SOURCE_STATES
 
 _UPLOADS_AT_ONCE = 16  # each holds up to 32 MiB, twice that while it is converted, and two are converted at a time
-
-_STATES = {
-    SourceState.CURRENT: index_pb2.SOURCE_STATE_CURRENT,
-    SourceState.AS_OF: index_pb2.SOURCE_STATE_AS_OF,
-    SourceState.RECONCILING: index_pb2.SOURCE_STATE_RECONCILING,
-    SourceState.PARTIAL: index_pb2.SOURCE_STATE_PARTIAL,
-}
 
 
 class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
@@ -81,7 +74,7 @@ class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
             sources.append(
                 pb.Source(
                     app=source.app,
-                    state=_STATES[source.state],
+                    state=SOURCE_STATES[source.state],
                     as_of=timestamp_to_wire(source.as_of),
                     tried_at=timestamp_to_wire(source.tried_at),
                     failure=source.failure,

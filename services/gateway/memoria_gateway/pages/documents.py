@@ -57,7 +57,7 @@ async def spoken(desk: Desk, person: Person, document_id: str) -> Document:
         raise
     if isinstance(found, Document):
         return found
-    desk.behind(desk.intake.nudge())
+    desk.nudge()
     name = app_name(found.app)
     match found.kind:
         case "stale":
