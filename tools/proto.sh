@@ -12,6 +12,6 @@ find "$out/memoria" -name '*_pb2*.py*' -delete 2>/dev/null || true
 "$bin/python" -m grpc_tools.protoc -I proto --python_out="$out" --pyi_out="$out" --grpc_python_out="$out" \
     $(find proto -name '*.proto' | sort)
 # Only services between our own processes speak gRPC; the sibling and home contracts go over Connect.
-rm -f "$out"/memoria/sibling/v1/*_pb2_grpc.py "$out"/memoria/home/v1/*_pb2_grpc.py
+rm -f "$out"/memoria/sibling/v1/*_pb2_grpc.py "$out"/memoria/home/v1/*_pb2_grpc.py "$out"/memoria/conformance/v1/*_pb2_grpc.py
 if [ "${1:-write}" = check ]; then diff -r -x __pycache__ "$out/memoria" libs/contract/memoria; fi
 if [ "${1:-write}" = accept ]; then "$bin/buf" build -o proto/image.binpb; fi

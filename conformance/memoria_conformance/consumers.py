@@ -53,8 +53,11 @@ class Consumers:
             db.execute("insert into tokens values (?, ?, ?, ?)", (consumer, scope, _digest(token), epoch))
 
     def retire_others(self, consumer: str, token: str) -> None:
-        """Keep this token only; again is nothing. ServiceError where the consumer does not have it (CON-17)."""
+        """Keep this token only, or none for ``; again is nothing. ServiceError for a foreign token (CON-17)."""
         with self._store.transaction() as db:
+            if not token:  # an emergency: every token of the consumer is void at once
+                db.execute("delete from tokens where consumer = ?", (consumer,))
+                return
             known = db.execute(
                 "select 1 from tokens where consumer = ? and hash = ?", (consumer, _digest(token))
             ).fetchone()

@@ -97,7 +97,7 @@ def make_sibling(
     faults = Faults(elsewhere=f"{scheme}://other-{host}{suffix}")
     feed = Feed(store, consumers, page_rows)
     server = SiblingServer(app, f"{scheme}://{host}{suffix}", store, feed, Rulings(store, subject_kinds), faults)
-    state = State(app, store, consumers, faults, world)
+    state = State(app, store, consumers, faults, world, tuple(subject_kinds))
     if not store.query("select 1 from people limit 1"):
         store.load(world, app)
     return Sibling(app, store, consumers, server, state, state_token)

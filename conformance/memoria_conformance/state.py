@@ -13,9 +13,11 @@ from starlette.responses import JSONResponse, Response
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_conformance.consumers import Consumers
 from memoria_conformance.faults import Fault, Faults
+from memoria_conformance.kit_state import KitState
 from memoria_conformance.store import Store
 from memoria_conformance.world import RUNGS, World, load_world, make_cell, parse_item
 from memoria_contract.codec import status_of
+from memoria_contract.types import SubjectKind
 
 Params = dict[str, Any]
 _LIMIT = 4 * 1024 * 1024
@@ -28,7 +30,16 @@ class State:
     parameter that is missing, NOT_FOUND for an item or a person that is not there.
     """
 
-    def __init__(self, app: str, store: Store, consumers: Consumers, faults: Faults, world: World) -> None:
+    def __init__(
+        self,
+        app: str,
+        store: Store,
+        consumers: Consumers,
+        faults: Faults,
+        world: World,
+        kinds: tuple[SubjectKind, ...] = (SubjectKind.ADDRESS,),
+    ) -> None:
+        self._kit = KitState(app, store, consumers, kinds)
         self._app, self._store, self._consumers, self._faults = app, store, consumers, faults
         self._world = world
         self._backups: dict[str, bytes] = {}
@@ -58,7 +69,15 @@ class State:
         return tuple(self._verbs)
 
     def apply(self, verb: str, params: Params | None = None, action: str = "setup") -> Params:
-        """Do one verb; `action` teardown puts the world back as it was loaded, whatever the verb."""
+        """Do one verb; `action` teardown puts the world back as it was loaded, whatever the verb.
+
+        Requests that name a prefix are the contract kit's, and concern the kit's own worlds only.
+        """
+        if params and "prefix" in params and (verb != "load_world" or "items" in params):
+            try:
+                return self._kit.apply(verb, params)
+            except (KeyError, TypeError, ValueError):
+                raise ServiceError(Kind.INVALID, "a parameter is missing or wrong") from None
         if verb not in self._verbs or action not in ("setup", "teardown"):
             raise ServiceError(Kind.INVALID, "unknown state or action")
         try:

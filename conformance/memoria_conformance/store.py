@@ -5,14 +5,14 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_conformance.revisions import REVISIONS, freeze, thaw
-from memoria_conformance.world import Content, Item, World
+from memoria_conformance.world import Content, Item, Person, World
 
 
 class Store:
@@ -83,6 +83,21 @@ class Store:
             )
             for item in world.of(app):
                 self._create(db, item, prefix)
+
+    def load_beside(self, people: Sequence[Person], items: Sequence[Item]) -> dict[str, tuple[str, str]]:
+        """More people and items beside those that are there; alias → (item id, revision)."""
+        with self.transaction() as db:
+            db.executemany("insert into people values (?, ?, ?)", [(p.alias, p.person_ref, p.address) for p in people])
+            ids = {item.alias: self._create(db, item, "") for item in items}
+            return {alias: (item_id, self._row(db, item_id)[2]) for alias, item_id in ids.items()}
+
+    def unload(self, prefix: str) -> None:
+        """Delete the items and people whose alias begins with `prefix`, items as a person would."""
+        rows = self.query("select item_id from items where substr(alias, 1, ?1) = ?2", len(prefix), prefix)
+        for (item_id,) in rows:
+            self.delete(item_id)
+        with self.transaction() as db:
+            db.execute("delete from people where substr(alias, 1, ?1) = ?2", (len(prefix), prefix))
 
     def create(self, item: Item, prefix: str = "") -> str:
         """A new item; returns its id."""

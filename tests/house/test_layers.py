@@ -38,6 +38,8 @@ def imported(path: Path) -> set[str]:
 def may_know_the_wire(path: Path) -> bool:
     """Files whose name says that they stand at an edge."""
     stem = path.stem
+    if "memoria_conformance/kit/" in path.as_posix():
+        return True  # a conformance suite is about the wire; there is nothing behind its edge
     return stem in {"wire", "__main__"} or stem.endswith(("server", "client")) or stem.startswith("connect_")
 
 
@@ -60,6 +62,8 @@ _DIALERS = {
     "libs/contract/memoria_contract/connect_client.py",  # siblings and the home, by the host rule
     "libs/contract/memoria_contract/resolver.py",  # and how their names resolve
     "services/gateway/memoria_gateway/mail.py",  # the configured mail server
+    "conformance/memoria_conformance/kit/http_client.py",  # the sibling under test, at the URL its developer gave
+    "conformance/memoria_conformance/kit/hook_client.py",  # and its state hook
     "cli/memoria_cli/app.py",  # the person's own instance
     "cli/memoria_cli/door.py",
     "cli/memoria_cli/session.py",

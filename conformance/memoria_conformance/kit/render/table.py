@@ -46,6 +46,11 @@ def render_table(report: Report, *, width: int = 100, isatty: bool = False) -> s
     return "\n".join([*lines, "", last_line(report)]) + "\n"  # in one piece whatever the width: others parse it
 
 
+def render_failure(result: CaseResult, *, width: int = 100) -> str:
+    """One failed case as it stands in the table: what was expected, sent and answered, the rule, the curl."""
+    return "\n".join(_whole(result, width, isatty=False))
+
+
 def _head(report: Report, width: int) -> Iterator[str]:
     yield from _wrapped(f"{report.app or 'An app without a name'} at {report.url}", width)
     for note in report.notes:

@@ -1,0 +1,71 @@
+"""Finds out at which revision an item stands, from the sibling's own calls, where its state hook does not say."""
+
+from memoria.sibling.v1 import sibling_pb2 as pb
+from memoria_conformance.kit.scene import CallRefused, CheckFailed, Scene
+
+_PAGES = 1000
+
+
+async def learn(scene: Scene, alias: str) -> str | None:
+    """The current revision by S3, else by S1a, else by S1; None where none of them tells it.
+
+    A sibling whose answers here are wrong fails the cases about those answers: this only looks.
+    """
+    if scene.model.items[alias].rung != "team" or alias not in scene.world.ids:
+        return None
+    item_id = scene.item_id(alias)
+    calls = set(scene.described.calls)
+    try:
+        if pb.CALL_GET_CONTENT in calls:
+            request = pb.GetContentRequest(item_id=item_id)
+            return (await scene.call("GetContent", request, pb.GetContentResponse))[0].revision or None
+    except (CallRefused, CheckFailed):
+        pass  # the next call may know
+    try:
+        if pb.CALL_ANNOUNCE in calls:
+            return (await _announced(scene)).get(item_id)
+        if pb.CALL_LIST_CHANGES in calls:
+            return (await _fed(scene)).get(item_id)
+    except (CallRefused, CheckFailed):
+        pass
+    return None
+
+
+async def learn_all(scene: Scene) -> None:
+    """Fill in what the hook left open for every item on the team rung, with one announce where there is one."""
+    open_ones = [item for item in scene.model.items.values() if item.log[-1] is None and item.rung == "team"]
+    if not open_ones:
+        return
+    told: dict[str, str] = {}
+    if pb.CALL_ANNOUNCE in scene.described.calls:
+        try:
+            told = await _announced(scene)
+        except (CallRefused, CheckFailed):
+            pass  # one by one, then
+    for item in open_ones:
+        known = told.get(scene.world.ids.get(item.alias, ""))
+        item.log[-1] = known or await learn(scene, item.alias)
+
+
+async def _announced(scene: Scene) -> dict[str, str]:
+    found: dict[str, str] = {}
+    token = ""
+    for _ in range(_PAGES):
+        reply, _raw = await scene.call("Announce", pb.AnnounceRequest(page_token=token), pb.AnnounceResponse)
+        found |= {item.item_id: item.revision for item in reply.items}
+        token = reply.next_page_token
+        if not token:
+            break
+    return found
+
+
+async def _fed(scene: Scene) -> dict[str, str]:
+    found: dict[str, str] = {}
+    cursor = ""
+    for _ in range(_PAGES):
+        reply, _raw = await scene.call("ListChanges", pb.ListChangesRequest(cursor=cursor), pb.ListChangesResponse)
+        found |= {row.item_id: row.revision for row in reply.rows}
+        cursor = reply.next_cursor
+        if not reply.has_more:
+            break
+    return found

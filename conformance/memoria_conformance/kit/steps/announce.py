@@ -1,0 +1,80 @@
+"""S1a: the re-announce, whose markers and count are checked whatever the case is about."""
+
+import json
+
+from memoria.conformance.v1 import suite_pb2 as pb
+from memoria.sibling.v1 import sibling_pb2 as sibling
+from memoria_conformance.kit.http_client import Reply
+from memoria_conformance.kit.scene import Announced, CallRefused, CheckFailed, NotMeant, Scene
+from memoria_conformance.kit.steps.changes import settle
+from memoria_conformance.kit.steps.refusal import must_refuse, unexpected
+
+_PAGES = 2000
+_FACTS = {"itemId", "item_id", "revision"}
+
+
+async def run(step: pb.Announce, scene: Scene) -> None:
+    """Reads pages, to the end unless the case says how many."""
+    if step.HasField("refused"):
+        request = sibling.AnnounceRequest(page_token=str(scene.fill(step.page_token)))
+        call = scene.call("Announce", request, sibling.AnnounceResponse, token=step.token)
+        await must_refuse(call, step.refused, "an announce with this page token")
+        return
+    read = scene.announces[step.resume] if step.resume else Announced()
+    pages = 0
+    while read.cursor is None and (not step.pages or pages < step.pages):
+        if read.pages >= _PAGES:
+            raise CheckFailed(f"the announce has no closing marker after {_PAGES} pages")
+        request = sibling.AnnounceRequest(page_token=read.page_token)
+        try:
+            reply, raw = await scene.call("Announce", request, sibling.AnnounceResponse, token=step.token)
+        except CallRefused as error:
+            raise unexpected(error, "Announce") from None
+        _take(read, reply, raw)
+        pages += 1
+    _keep(step, scene, read)
+
+
+def _take(read: Announced, reply: sibling.AnnounceResponse, raw: Reply) -> None:
+    """Add one page, or CheckFailed."""
+    first = read.pages == 0
+    if reply.HasField("opening") is not first:
+        raise CheckFailed("the opening marker belongs on the first page and only there")
+    if first:
+        read.announce_id = reply.opening.announce_id
+    if not reply.announce_id or reply.announce_id != read.announce_id:
+        raise CheckFailed("every page must repeat the announce_id of the opening marker")
+    for item in reply.items:
+        if not item.item_id or not item.revision:
+            raise CheckFailed("an item without an id or a revision")
+        if item.item_id in read.items:
+            raise CheckFailed("an item is named twice in one announce")
+        read.items[item.item_id] = item.revision
+    for entry in json.loads(raw.body).get("items", ()):
+        if more := set(entry) - _FACTS:
+            raise CheckFailed(f"an item carries more than its id and revision: {', '.join(sorted(more))}")
+    if reply.HasField("closing") is bool(reply.next_page_token):
+        raise CheckFailed("next_page_token must be empty exactly when the closing marker is there")
+    read.pages, read.page_token = read.pages + 1, reply.next_page_token
+    if reply.HasField("closing"):
+        if reply.closing.item_count != len(read.items):
+            raise CheckFailed(f"the closing marker counts {reply.closing.item_count}, {len(read.items)} came")
+        if not reply.closing.cursor:
+            raise CheckFailed("the closing marker carries no cursor")
+        read.cursor = reply.closing.cursor
+
+
+def _keep(step: pb.Announce, scene: Scene, read: Announced) -> None:
+    if step.in_pages and read.pages == 1 and read.cursor is not None:
+        raise NotMeant("the announce came in one page")
+    named = {alias: revision for item, revision in read.items.items() if (alias := scene.alias_of(item)) is not None}
+    if wrong := [alias for alias in step.never if alias in named]:
+        raise CheckFailed(f"the announce names {', '.join(wrong)}, not on the team rung")
+    if step.settles:
+        settle(scene, named, "the announce")
+    if step.save:
+        scene.announces[step.save] = read
+        scene.held[step.save] = named
+        scene.saved[f"{step.save}.page"] = read.page_token
+        if read.cursor is not None:
+            scene.saved[f"{step.save}.cursor"] = read.cursor

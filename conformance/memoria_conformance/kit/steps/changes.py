@@ -1,0 +1,102 @@
+"""S1: the change feed, read to its end as memoria reads it."""
+
+import json
+
+from google.protobuf import unknown_fields
+
+from memoria.conformance.v1 import suite_pb2 as pb
+from memoria.sibling.v1 import sibling_pb2 as sibling
+from memoria_conformance.kit.http_client import Reply
+from memoria_conformance.kit.scene import CallRefused, CheckFailed, Scene
+from memoria_conformance.kit.steps.refusal import unexpected
+
+_PAGES = 2000
+_FACTS = {"itemId", "item_id", "revision", "gone", "touchedAt", "touched_at"}
+
+
+async def run(step: pb.Changes, scene: Scene) -> None:
+    """Calls until nothing more waits, folds the rows, and compares."""
+    cursor = str(scene.fill(step.cursor))
+    rows: list[sibling.ChangeRow] = []
+    for _ in range(_PAGES):
+        reply, raw = await _page(step, scene, cursor)
+        if step.reannounce_required:
+            if not reply.reannounce_required:
+                raise CheckFailed("this cursor must be answered with reannounce_required")
+            return
+        _check(reply, raw, first_contact=not cursor)
+        rows += reply.rows
+        cursor = reply.next_cursor
+        if not reply.has_more or step.one_page:
+            break
+    else:
+        raise CheckFailed(f"the feed still says has_more after {_PAGES} pages")
+    held = dict(scene.held.get(step.onto, {}))
+    touched: dict[str, bool] = {}
+    for row in rows:
+        alias = scene.alias_of(row.item_id)
+        if alias is None:
+            continue  # of another run, or of people
+        touched[alias] = row.gone
+        if row.gone:
+            held.pop(alias, None)
+        else:
+            held[alias] = row.revision
+    _compare(step, scene, touched, held)
+    if step.save:
+        scene.held[step.save] = held
+        scene.saved[f"{step.save}.cursor"] = cursor
+
+
+async def _page(step: pb.Changes, scene: Scene, cursor: str) -> tuple[sibling.ListChangesResponse, Reply]:
+    request = sibling.ListChangesRequest(cursor=cursor)
+    try:
+        return await scene.call("ListChanges", request, sibling.ListChangesResponse, token=step.token)
+    except CallRefused as error:
+        raise unexpected(error, "ListChanges") from None
+
+
+def _check(reply: sibling.ListChangesResponse, raw: Reply, *, first_contact: bool) -> None:
+    if reply.reannounce_required:
+        what = "on first contact" if first_contact else "for the cursor it gave just now"
+        raise CheckFailed(f"reannounce_required {what}")
+    if not reply.next_cursor:
+        raise CheckFailed("a page without next_cursor")
+    for row in reply.rows:
+        if not row.item_id or (not row.revision and not row.gone):
+            raise CheckFailed("a row without an item id or a revision")
+        if not row.HasField("touched_at"):
+            raise CheckFailed("a row without touched_at")
+        if len(unknown_fields.UnknownFieldSet(row)):
+            raise CheckFailed("a row carries more than item_id, revision, gone and touched_at")
+    for row in json.loads(raw.body).get("rows", ()):
+        if more := set(row) - _FACTS:
+            raise CheckFailed(f"a row carries more than its four facts: {', '.join(sorted(more))}")
+
+
+def _compare(step: pb.Changes, scene: Scene, touched: dict[str, bool], held: dict[str, str]) -> None:
+    if named := [alias for alias in step.never if alias in touched]:
+        raise CheckFailed(f"the feed names {', '.join(named)}, which never stood on the team rung")
+    if step.nothing and touched:
+        raise CheckFailed(f"nothing changed, and the feed tells of {', '.join(sorted(touched))}")
+    if step.rows:
+        wanted = {row.item: row.gone for row in step.rows}
+        if wanted != touched:
+            raise CheckFailed(f"expected rows {_told(wanted)}, got {_told(touched)}")
+    if step.settles:
+        settle(scene, held, "the feed")
+
+
+def settle(scene: Scene, held: dict[str, str], what: str) -> None:
+    """CheckFailed unless `held`, alias → revision, is what stands on the team rung."""
+    team = {alias: revision for alias, revision in scene.model.team().items() if alias in scene.world.ids}
+    if missing := sorted(set(team) - set(held)):
+        raise CheckFailed(f"{what} does not name {', '.join(missing)}, on the team rung")
+    if extra := sorted(set(held) - set(team)):
+        raise CheckFailed(f"{what} leaves {', '.join(extra)} standing, which is not on the team rung")
+    if other := sorted(alias for alias, revision in team.items() if revision not in (None, held[alias])):
+        raise CheckFailed(f"{what} names another revision than the current one of {', '.join(other)}")
+
+
+def _told(rows: dict[str, bool]) -> str:
+    return ", ".join(f"{alias} {'gone' if gone else 'there'}" for alias, gone in sorted(rows.items())) or "none"

@@ -1,0 +1,109 @@
+"""What was sent and what came back, fit to be shown: no token in it, nothing endless, nothing unprintable."""
+
+import base64
+import json
+import shlex
+
+from memoria_conformance.kit.http_client import Reply, Request
+from memoria_conformance.kit.report import Exchange
+
+SHOWN = 4000
+"""Characters of a body that are shown; what follows is counted."""
+
+_BINARY_IN_CURL = 8 * 1024
+_TELLING = 8  # characters from which a secret is replaced wherever it stands
+
+
+class Redactor:
+    """Puts `$NAME` in the place of every secret it was told of."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def hide(self, secret: str, name: str) -> None:
+        """From now on `secret` reads `$name`; the first name told stays."""
+        if secret:
+            self._names.setdefault(secret, f"${name}")
+
+    def clean(self, text: str) -> str:
+        """`text` without secrets. The longest first, for one may hold another."""
+        for secret in sorted(self._names, key=len, reverse=True):
+            name = self._names[secret]
+            if len(secret) >= _TELLING:
+                text = text.replace(secret, name)
+                continue
+            # A short one, as people have on their own machine, would be found inside other words.
+            text = text.replace(f"Bearer {secret}", f"Bearer {name}").replace(f'"{secret}"', f'"{name}"')
+        return text
+
+
+class Transcript:
+    """The exchanges of one case."""
+
+    def __init__(self, redactor: Redactor, origin: str) -> None:
+        self._redactor, self._origin = redactor, origin
+        self.exchanges: list[Exchange] = []
+
+    def http(self, request: Request, reply: Reply | None, why: str = "") -> None:
+        """One HTTP exchange; `why` says why no reply came."""
+        clean = self._redactor.clean
+        self.exchanges.append(
+            Exchange(
+                request_line=f"{request.verb} {request.path}",
+                request_headers=tuple((key, clean(value)) for key, value in request.headers),
+                request_body=clean(_shown(request.body)),
+                status=reply.status if reply else None,
+                reply_headers=tuple((key, clean(value)) for key, value in reply.headers) if reply else (),
+                reply_body=clean(_shown(reply.body)) if reply else why,
+                curl=self._curl(request),
+            )
+        )
+
+    def hook(self, verb: str, params: dict[str, object], answer: str) -> None:
+        """One request to the state hook."""
+        shown = json.dumps({"state": verb, "params": params}, ensure_ascii=False)
+        clean = self._redactor.clean
+        self.exchanges.append(
+            Exchange(f"state hook: {verb}", (), clean(_cut(shown)), None, (), clean(_cut(answer)), "")
+        )
+
+    def _curl(self, request: Request) -> str:
+        if request.cut or len(request.body) > _BINARY_IN_CURL:
+            return ""  # half a request, or one too long for a command line
+        words = ["curl", "-sS", "-i", "-X", request.verb, shlex.quote(self._origin + request.path)]
+        for key, value in request.headers:
+            words += ["-H", _quoted(self._redactor.clean(f"{key}: {value}"))]
+        if not request.body:
+            return " ".join(words)
+        try:
+            body = request.body.decode("utf-8")
+            printable = "\0" not in body
+        except UnicodeDecodeError:
+            printable = False
+        if printable:
+            return " ".join([*words, "--data-raw", _quoted(self._redactor.clean(body))])
+        packed = base64.b64encode(request.body).decode()
+        return f"printf %s {packed} | base64 -d | {' '.join(words)} --data-binary @-"
+
+
+def _quoted(text: str) -> str:
+    """For a shell, with `$MEMORIA_…` left for it to fill in."""
+    if "$MEMORIA_" not in text:
+        return shlex.quote(text)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
+    return f'"{escaped}"'
+
+
+def _shown(body: bytes) -> str:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "base64: " + base64.b64encode(body[:SHOWN]).decode()
+        return text if len(body) <= SHOWN else f"{text} … ({len(body)} bytes in all)"
+    if any(ord(char) < 0x20 and char not in "\t\n\r" for char in text):
+        return "base64: " + base64.b64encode(body[:SHOWN]).decode()
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text)} characters in all)"
