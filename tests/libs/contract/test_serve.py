@@ -221,7 +221,7 @@ async def test_markers_of_an_announce(call: Served, wiki: Wiki) -> None:
 async def test_no_content_is_not_found(call: Served, wiki: Wiki) -> None:
     """None, and content of another revision than was asked for."""
     assert await call("GetContent", {"itemId": "a"}) == (404, "not_found")
-    wiki.answers["get_content"] = Content("2", "T", "/a")
+    wiki.answers["get_content"] = Content("2", "T", "/a", NOON)
     assert await call("GetContent", {"itemId": "a", "revision": "1"}) == (404, "not_found")
     assert (await call("GetContent", {"itemId": "a", "revision": "2"}))["title"] == "T"
 
@@ -229,7 +229,7 @@ async def test_no_content_is_not_found(call: Served, wiki: Wiki) -> None:
 @pytest.mark.parametrize("link", ["https://evil.test/a", "https://team.wiki.example.test.evil.test/a", "", "//evil"])
 async def test_a_link_elsewhere_is_not_served(call: Served, wiki: Wiki, link: str) -> None:
     """A link opens on the app's own origin or the call fails."""
-    wiki.answers["get_content"] = Content("1", "T", link)
+    wiki.answers["get_content"] = Content("1", "T", link, NOON)
     reply = await call("GetContent", {"itemId": "a"})
     assert reply == (500, "internal") or reply["link"].startswith("https://team.wiki.example.test/")
 
@@ -238,7 +238,7 @@ async def test_content_as_given(call: Served, wiki: Wiki) -> None:
     """Every field reaches the wire, cells in order."""
     cells = (SheetCell(2, 1, "b"), SheetCell(1, 2, "€1", "€0"))
     wiki.answers["get_content"] = Content(
-        "1", "T", "/a", "B", ("X", "Y"), kit.Author.MACHINE, NOON, tabs=(("P", cells),)
+        "1", "T", "/a", NOON, "B", ("X", "Y"), kit.Author.MACHINE, tabs=(("P", cells),)
     )
     assert await call("GetContent", {"itemId": "a"}) == {
         "revision": "1",

@@ -73,6 +73,9 @@ def test_rotation_in_three_phases_each_of_which_can_be_repeated() -> None:
     assert consumers.admit("Bearer new", "Announce").name == "first"
     assert consumers.admit("Bearer other", "Announce").name == "second"
     assert consumers.admit("Bearer asks", "Authorize").name == "first"
+    consumers.retire_tokens("first", "pull", "")  # an emergency: nobody pulls as `first` until a token is added
+    assert refused(consumers.admit, "Bearer new", "Announce") is Kind.UNAUTHENTICATED
+    assert consumers.admit("Bearer other", "Announce").name == "second"
 
 
 @pytest.mark.parametrize(
@@ -182,6 +185,7 @@ def test_a_page_token_is_of_one_consumer_and_one_running_announce() -> None:
     token = announces.begin("first", items, "c").next_page_token
     assert announces.resume("second", token) is None
     assert announces.resume("first", token + "x") is None
+    assert announces.resume("first", token) == announces.resume("first", token)
     assert announces.resume("first", Cursors(KEY).make("first", "x 1")) is None
     for _ in range(3):
         announces.begin("first", items, "c")

@@ -64,10 +64,10 @@ class Content:
     revision: str
     title: str
     link: str
+    date: dt.datetime  # of the event, or of the last edit; aware
     body: str = ""
     trail: tuple[str, ...] = ()  # folders or headings, outermost first
     author: Author = Author.UNKNOWN
-    date: dt.datetime | None = None  # aware
     tabs: tuple[tuple[str, tuple[SheetCell, ...]], ...] = ()
 
 

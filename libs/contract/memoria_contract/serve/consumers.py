@@ -68,13 +68,13 @@ class Consumers:
             self._hashes = (*self._hashes, new)
 
     def retire_tokens(self, consumer: str, scope: str, keep: str) -> None:
-        """Accept only `keep` of this consumer and scope from now on; again is nothing.
+        """Accept only `keep` of this consumer and scope from now on, or none at all where it is ""; again is nothing.
 
         ServiceError(PRECONDITION) where the consumer does not have it, for then nobody could call any more.
         """
         kept = TokenHash(consumer, scope, _digest(keep))
         with self._lock:
-            if kept not in self._hashes:
+            if keep and kept not in self._hashes:
                 raise ServiceError(Kind.PRECONDITION, "the token to keep is not one of the consumer's")
             self._hashes = tuple(
                 held for held in self._hashes if (held.consumer, held.scope) != (consumer, scope) or held == kept

@@ -78,7 +78,8 @@ class Announces:
     """
 
     def __init__(self, key: bytes, *, page_items: int = 500) -> None:
-        self._tokens = Cursors(key, purpose="announce")
+        # Without a time in them, so that a page read twice is the same bytes; an announce ends by being displaced.
+        self._tokens = Cursors(key, purpose="announce", now=lambda: 0.0)
         self._page_items = page_items
         self._lock = threading.Lock()
         self._running: dict[str, OrderedDict[str, tuple[tuple[tuple[str, str], ...], str]]] = {}
