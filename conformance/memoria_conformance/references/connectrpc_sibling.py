@@ -1,6 +1,7 @@
 """A sibling on the connectrpc package: `python -m memoria_conformance.references.connectrpc_sibling --port 9201`."""
 
 import os
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from memoria_conformance.references.connectrpc_server import SiblingApplication,
 from memoria_conformance.references.feed import Feed
 from memoria_conformance.references.guard import Guard
 from memoria_conformance.references.state import State, state_route
-from memoria_conformance.references.store import Store
+from memoria_conformance.references.store import Json, Store
 from memoria_conformance.references.tokens import Tokens
 from memoria_conformance.run import serve
 
@@ -28,9 +29,17 @@ def make_app(
     page_rows: int = 50,
 ) -> ASGIApp:
     """The app with one consumer, `first`. `origin` is where its links point; without a state token it has no hook."""
+    tokens = {"pull": pull_token, "ask": ask_token}
+    return make_reference(tokens, state_token=state_token, origin=origin, page_rows=page_rows)[0]
+
+
+def make_reference(
+    given: Mapping[str, str], *, state_token: str | None, origin: str, page_rows: int
+) -> tuple[ASGIApp, Callable[[Json], Json]]:
+    """The app, and its state hook as a function, for a test in the same process. `given` holds a token by scope."""
     store, tokens = Store(), Tokens()
     feed = Feed(store, page_rows)
-    for scope, token in (("pull", pull_token), ("ask", ask_token)):
+    for scope, token in given.items():
         tokens.add("first", scope, token)
     contract = SiblingApplication(SiblingService("reference", store, feed, origin), tokens)
 
@@ -38,16 +47,16 @@ def make_app(
         """The same for every id: whether an item exists is for its readers to know."""
         return PlainTextResponse("To open an item you would sign in to the app here.\n")
 
-    hook = state_route(State(store, feed, tokens), state_token)
+    state = State(store, feed, tokens)
     app = Starlette(
         routes=[
-            Route("/__state", hook, methods=["POST"]),
+            Route("/__state", state_route(state, state_token), methods=["POST"]),
             Route("/items/{item_id}", page),
             Mount("/", Guard(contract)),
         ]
     )
     app.router.redirect_slashes = False
-    return app
+    return app, state.apply
 
 
 def main(port: Annotated[int, typer.Option(help="on 127.0.0.1")]) -> None:

@@ -1,7 +1,6 @@
 // The contract as connect-node wants it: the service and its enums, read from a descriptor set; no code is generated.
 //
-// sibling.binpb is made from the .proto files with
-//   buf build --path proto/memoria/sibling --exclude-source-info --as-file-descriptor-set -o conformance/siblings/node/sibling.binpb
+// sibling.binpb is made with `memoria-conformance export-proto --binary > sibling.binpb`.
 import { readFileSync } from "node:fs";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
