@@ -11,7 +11,7 @@ TOKENS = {"pull": "pull-1", "ask": "ask-1"}
 async def test_it_passes_every_case_that_can_be_run_here(page_rows: int) -> None:
     """Nothing fails, and only what needs a network is skipped.
 
-    Broken on 2026-11-30 to see red: `has_more` always false; the item count off by one; every cursor read as the beginning.
+    Broken on 2026-11-30 to see red: `has_more` always false; the item count off by one; every cursor the beginning.
     """
     pytest.importorskip("connectrpc", reason="the connectrpc package is not installed")
     from memoria_conformance.references.connectrpc_sibling import make_reference
