@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -82,7 +83,12 @@ _FUNCTIONS: dict[str, Callable[[list[float]], float]] = {
 
 
 def packaged_world() -> dict[str, Any]:
-    """The suite's world as written."""
+    """The suite's world as written, a copy for whoever asks."""
+    return copy.deepcopy(_read_world())
+
+
+@cache
+def _read_world() -> dict[str, Any]:
     text = resources.files("memoria_conformance").joinpath("suites/world.yaml").read_text("utf-8")
     world: dict[str, Any] = yaml.safe_load(text)
     for entry in world["items"]:
@@ -117,7 +123,7 @@ class Model:
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         """`params` as they went to `load_world`."""
-        words = {entry["alias"]: entry["word"] for entry in packaged_world()["items"]}
+        words = {entry["alias"]: entry["word"] for entry in _read_world()["items"]}
         self.people = {person["alias"]: dict(person) for person in params["people"]}
         self.items: dict[str, Item] = {}
         for entry in copy.deepcopy(list(params["items"])):

@@ -231,7 +231,7 @@ class Runner:
             status=status,
             message=self._redactor.clean(message),
             step=step,
-            exchanges=tuple(scene.transcript.exchanges) if scene is not None else (),
+            exchanges=scene.transcript.exchanges if scene is not None else (),
             seconds=seconds,
             unshown=unshown and case.level is Level.MUST,
         )

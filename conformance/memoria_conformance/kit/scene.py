@@ -237,7 +237,7 @@ class Scene:
         if self.target.hook is None:
             raise CannotTry("this case needs a state hook (--state-url, --state-cmd or --state-file)")
         answer = await self.target.hook.ask(verb, {"prefix": self.world.prefix, **params}, action)
-        self.transcript.hook(verb, params, json.dumps(answer, ensure_ascii=False))
+        self.transcript.hook(verb, params, answer)
         return answer
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import shlex
+from collections.abc import Callable
 
 from memoria_conformance.kit.http_client import Reply, Request
 from memoria_conformance.kit.report import Exchange
@@ -38,34 +39,42 @@ class Redactor:
 
 
 class Transcript:
-    """The exchanges of one case."""
+    """The exchanges of one case, kept as they were until somebody wants to see them."""
 
     def __init__(self, redactor: Redactor, origin: str) -> None:
         self._redactor, self._origin = redactor, origin
-        self.exchanges: list[Exchange] = []
+        self._kept: list[Callable[[], Exchange]] = []
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """What was sent and came back so far, redacted."""
+        return tuple(make() for make in self._kept)
 
     def http(self, request: Request, reply: Reply | None, why: str = "") -> None:
         """One HTTP exchange; `why` says why no reply came."""
+        self._kept.append(lambda: self._http(request, reply, why))
+
+    def hook(self, verb: str, params: dict[str, object], answer: dict[str, object]) -> None:
+        """One request to the state hook."""
+        self._kept.append(lambda: self._hook(verb, params, answer))
+
+    def _http(self, request: Request, reply: Reply | None, why: str) -> Exchange:
         clean = self._redactor.clean
-        self.exchanges.append(
-            Exchange(
-                request_line=f"{request.verb} {request.path}",
-                request_headers=tuple((key, clean(value)) for key, value in request.headers),
-                request_body=clean(_shown(request.body)),
-                status=reply.status if reply else None,
-                reply_headers=tuple((key, clean(value)) for key, value in reply.headers) if reply else (),
-                reply_body=clean(_shown(reply.body)) if reply else why,
-                curl=self._curl(request),
-            )
+        return Exchange(
+            request_line=f"{request.verb} {request.path}",
+            request_headers=tuple((key, clean(value)) for key, value in request.headers),
+            request_body=clean(_shown(request.body)),
+            status=reply.status if reply else None,
+            reply_headers=tuple((key, clean(value)) for key, value in reply.headers) if reply else (),
+            reply_body=clean(_shown(reply.body)) if reply else why,
+            curl=self._curl(request),
         )
 
-    def hook(self, verb: str, params: dict[str, object], answer: str) -> None:
-        """One request to the state hook."""
-        shown = json.dumps({"state": verb, "params": params}, ensure_ascii=False)
+    def _hook(self, verb: str, params: dict[str, object], answer: dict[str, object]) -> Exchange:
         clean = self._redactor.clean
-        self.exchanges.append(
-            Exchange(f"state hook: {verb}", (), clean(_cut(shown)), None, (), clean(_cut(answer)), "")
-        )
+        asked = json.dumps({"state": verb, "params": params}, ensure_ascii=False)
+        answered = json.dumps(answer, ensure_ascii=False)
+        return Exchange(f"state hook: {verb}", (), clean(_cut(asked)), None, (), clean(_cut(answered)), "")
 
     def _curl(self, request: Request) -> str:
         if request.cut or len(request.body) > _BINARY_IN_CURL:

@@ -11,6 +11,7 @@ from memoria_conformance.kit.scene import CallRefused, CheckFailed, Scene
 from memoria_conformance.kit.steps.refusal import unexpected
 
 _PAGES = 2000
+_EMPTY_PAGES = 50  # one or a few may be empty; a feed that only ever says "more" never ends
 _FACTS = {"itemId", "item_id", "revision", "gone", "touchedAt", "touched_at"}
 
 
@@ -18,6 +19,7 @@ async def run(step: pb.Changes, scene: Scene) -> None:
     """Calls until nothing more waits, folds the rows, and compares."""
     cursor = str(scene.fill(step.cursor))
     rows: list[sibling.ChangeRow] = []
+    empty = 0
     for _ in range(_PAGES):
         reply, raw = await _page(step, scene, cursor)
         if step.reannounce_required:
@@ -26,6 +28,9 @@ async def run(step: pb.Changes, scene: Scene) -> None:
             return
         _check(reply, raw, first_contact=not cursor)
         rows += reply.rows
+        empty = 0 if reply.rows else empty + 1
+        if empty > _EMPTY_PAGES:
+            raise CheckFailed(f"the feed says has_more on {empty} pages in a row without a row")
         cursor = reply.next_cursor
         if not reply.has_more or step.one_page:
             break

@@ -115,6 +115,8 @@ def _check(step: pb.Http, request: Request, reply: Reply, scene: Scene) -> None:
         raise CheckFailed(f"expected status {' or '.join(map(str, statuses))}, got {reply.status}")
     if reply.status == 200 and media_type(reply.header("content-type")) != dict(request.headers).get("Content-Type"):
         raise CheckFailed(f"a reply must be of the request's content type, not {reply.header('content-type')!r}")
+    if wanted.codes and reply.status < 400:
+        raise CheckFailed(f"an error must come with an error's status, not with {reply.status}")
     if wanted.codes and (code := error_code(reply)) not in wanted.codes:
         raise CheckFailed(
             f"expected the code {' or '.join(wanted.codes)}, got {code or 'none'} (status {reply.status})"

@@ -1,0 +1,261 @@
+"""Faults of HTTP, encodings, tokens and Describe."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memoria.sibling.v1 import sibling_pb2 as pb
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_conformance.consumers import Consumer, Consumers
+from memoria_conformance.mutants.build import Mutant
+from memoria_conformance.mutants.wrap import headers_of, method_of, requests, with_headers
+from memoria_conformance.server import SiblingServer
+
+_INVALID = json.dumps({"code": "invalid_argument", "message": "no"}).encode()
+_KNOWN = {"cursor", "pageToken", "subject", "items", "itemId", "revision", "function", "cells"}
+
+Changed = tuple[Scope, bytes] | tuple[int, bytes]
+
+
+def _get_served(scope: Scope, body: bytes) -> Changed:
+    scope = {**scope, "method": "POST"}
+    return (
+        (scope, body)
+        if b"content-type" in headers_of(scope)
+        else (with_headers(scope, content_type="application/json"), body)
+    )
+
+
+def _any_content_type(scope: Scope, body: bytes) -> Changed:
+    known = headers_of(scope).get(b"content-type") in (b"application/json", b"application/proto")
+    return (scope, body) if known else (with_headers(scope, content_type="application/json"), body)
+
+
+def _no_proto(scope: Scope, body: bytes) -> Changed:
+    return (415, _INVALID) if headers_of(scope).get(b"content-type") == b"application/proto" else (scope, body)
+
+
+def _no_json(scope: Scope, body: bytes) -> Changed:
+    return (415, _INVALID) if headers_of(scope).get(b"content-type") == b"application/json" else (scope, body)
+
+
+def _strict_fields(scope: Scope, body: bytes) -> Changed:
+    try:
+        unknown = set(json.loads(body)) - _KNOWN
+    except (ValueError, TypeError, RecursionError):
+        return scope, body
+    return (400, _INVALID) if unknown else (scope, body)
+
+
+def _let_in(admits: Callable[[str], bool]) -> Callable[[Scope, bytes], Changed]:
+    def change(scope: Scope, body: bytes) -> Changed:
+        if not admits(headers_of(scope).get(b"authorization", b"").decode("latin-1")):
+            return scope, body
+        token = "ask-token" if method_of(scope) in ("Authorize", "Aggregate") else "pull-token"
+        return with_headers(scope, authorization=f"Bearer {token}"), body
+
+    return change
+
+
+def _bad_is_empty(scope: Scope, body: bytes) -> Changed:
+    if headers_of(scope).get(b"content-type") == b"application/json":
+        try:
+            json.loads(body)
+        except ValueError:
+            return scope, b"{}"
+        return scope, body
+    try:
+        pb.AuthorizeRequest.FromString(body)
+    except Exception:
+        return scope, b""
+    return scope, body
+
+
+def _wrong_type_is_empty(scope: Scope, body: bytes) -> Changed:
+    return scope, b"{}" if b"not a list" in body else body
+
+
+def _any_size(scope: Scope, body: bytes) -> Changed:
+    if len(body) < 1_000_000:
+        return scope, body
+    small = json.dumps(json.loads(body)).encode()
+    return with_headers(scope, content_length=str(len(small))), small
+
+
+def _inflates(scope: Scope, body: bytes) -> Changed:
+    if headers_of(scope).get(b"content-encoding") != b"gzip":
+        return scope, body
+    small = json.dumps(json.loads(gzip.decompress(body))).encode()
+    return with_headers(scope, content_encoding="identity", content_length=str(len(small))), small
+
+
+def _one_token(which: int) -> Callable[[Scope, bytes], Changed]:
+    def change(scope: Scope, body: bytes) -> Changed:
+        tokens = [value for key, value in scope["headers"] if key == b"authorization"]
+        if len(tokens) < 2:
+            return scope, body
+        return with_headers(scope, authorization=tokens[which].decode("latin-1")), body
+
+    return change
+
+
+def _list_is_empty(scope: Scope, body: bytes) -> Changed:
+    return scope, b"{}" if body in (b"[]", b'"x"', b"17") else body
+
+
+def _redirects(scope: Scope, body: bytes) -> Changed:
+    return (308, b"") if scope["path"].endswith("/") else (scope, body)
+
+
+def _breaks_when_deep(app: ASGIApp) -> ASGIApp:
+    broken = False
+
+    def change(scope: Scope, body: bytes) -> Changed:
+        nonlocal broken
+        broken = broken or b"[[[[[[[[[[" in body
+        return (500, b"") if broken else (scope, body)
+
+    return requests(change)(app)
+
+
+def _errors(change: Callable[[int, bytes], tuple[int, bytes, bytes]]) -> Callable[[ASGIApp], ASGIApp]:
+    """Every error reply goes through `change(status, body)` → (status, body, content type)."""
+
+    def around(app: ASGIApp) -> ASGIApp:
+        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
+            started: Message = {}
+
+            async def hold(message: Message) -> None:
+                nonlocal started
+                if message["type"] == "http.response.start":
+                    started = message
+                    return
+                if started["status"] == 200:
+                    await send(started)
+                    await send(message)
+                    return
+                status, body, kind = change(started["status"], message.get("body", b""))
+                headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+                await send({**started, "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": body})
+
+            await app(scope, receive, hold)
+
+        return changed
+
+    return around
+
+
+class _ScopesIgnored(Consumers):
+    def admit(self, authorization: str | None, method: str) -> Consumer:
+        return super().admit(authorization, "Describe")
+
+
+class _OldTokenDropped(Consumers):
+    def add_token(self, consumer: str, scope: str, token: str) -> None:
+        with self._store.transaction() as db:
+            db.execute("delete from tokens where consumer = ?", (consumer,))
+        super().add_token(consumer, scope, token)
+
+
+class _NeverRetires(Consumers):
+    def retire_others(self, consumer: str, token: str) -> None:
+        if not token:  # the suite cleans up after itself, and the next case needs room
+            super().retire_others(consumer, token)
+
+
+class _TokenIsConsumer(Consumers):
+    def admit(self, authorization: str | None, method: str) -> Consumer:
+        consumer = super().admit(authorization, method)
+        mark = hashlib.sha256((authorization or "").encode()).hexdigest()[:6]
+        return Consumer(f"{consumer.name}.{mark}", consumer.scope)
+
+
+class _RotationVoidsCursors(Consumers):
+    def retire_others(self, consumer: str, token: str) -> None:
+        super().retire_others(consumer, token)
+        self.expire(None)
+
+
+class _DescribesNothing(SiblingServer):
+    async def describe(self, request: pb.DescribeRequest, caller: Consumer) -> pb.DescribeResponse:
+        return pb.DescribeResponse(app=self.app)
+
+
+class _DescribesTwice(SiblingServer):
+    async def describe(self, request: pb.DescribeRequest, caller: Consumer) -> pb.DescribeResponse:
+        right = await super().describe(request, caller)
+        return pb.DescribeResponse(app=self.app, calls=[*right.calls, *right.calls], subject_kinds=right.subject_kinds)
+
+
+class _DescribesNoKinds(SiblingServer):
+    async def describe(self, request: pb.DescribeRequest, caller: Consumer) -> pb.DescribeResponse:
+        right = await super().describe(request, caller)
+        return pb.DescribeResponse(app=self.app, calls=right.calls)
+
+
+class _DescribesToPull(SiblingServer):
+    async def describe(self, request: pb.DescribeRequest, caller: Consumer) -> pb.DescribeResponse:
+        if caller.scope != "pull":
+            raise ServiceError(Kind.REFUSED, "this token is not good for this call")
+        return await super().describe(request, caller)
+
+
+def _open_describe(scope: Scope, body: bytes) -> Changed:
+    if method_of(scope) == "Describe" and b"authorization" not in headers_of(scope):
+        return with_headers(scope, authorization="Bearer pull-token"), body
+    return scope, body
+
+
+def _plain(status: int, body: bytes) -> tuple[int, bytes, bytes]:
+    return status, b"that did not work", b"text/plain"
+
+
+def _always_400(status: int, body: bytes) -> tuple[int, bytes, bytes]:
+    return 400, body, b"application/json"
+
+
+def _always_200(status: int, body: bytes) -> tuple[int, bytes, bytes]:
+    return 200, body, b"application/json"
+
+
+MUTANTS = (
+    Mutant("get-served", "Other verbs than POST are served.", around=requests(_get_served)),
+    Mutant("any-content-type", "Every body is read as JSON.", around=requests(_any_content_type)),
+    Mutant("no-proto", "Binary is not understood.", around=requests(_no_proto)),
+    Mutant("no-json", "JSON is not understood.", around=requests(_no_json)),
+    Mutant("strict-fields", "Unknown fields are an error.", around=requests(_strict_fields)),
+    Mutant("token-optional", "No token is needed.", around=requests(_let_in(lambda value: not value))),
+    Mutant(
+        "any-token", "Any bearer token will do.", around=requests(_let_in(lambda value: value.startswith("Bearer x")))
+    ),
+    Mutant("any-scheme", "Any scheme will do.", around=requests(_let_in(lambda value: value.startswith("Basic")))),
+    Mutant(
+        "empty-bearer", "An empty token will do.", around=requests(_let_in(lambda value: value.strip() == "Bearer"))
+    ),
+    Mutant("scopes-ignored", "Every token is good for every call.", consumers=_ScopesIgnored),
+    Mutant("bad-body-is-empty", "What does not parse is an empty message.", around=requests(_bad_is_empty)),
+    Mutant("wrong-type-is-empty", "A field of another type is dropped.", around=requests(_wrong_type_is_empty)),
+    Mutant("any-size", "A body of any size is read.", around=requests(_any_size)),
+    Mutant("inflates", "A compressed body is unpacked to any size.", around=requests(_inflates)),
+    Mutant("first-token-wins", "Of two tokens the first counts.", around=requests(_one_token(0))),
+    Mutant("last-token-wins", "Of two tokens the last counts.", around=requests(_one_token(-1))),
+    Mutant("breaks-when-deep", "A nested body ends the service.", around=_breaks_when_deep),
+    Mutant("list-is-empty", "JSON that is no object is an empty message.", around=requests(_list_is_empty)),
+    Mutant("redirects", "A trailing slash is redirected.", around=requests(_redirects)),
+    Mutant("plain-errors", "Errors are plain text.", around=_errors(_plain)),
+    Mutant("errors-with-400", "Every error has status 400.", around=_errors(_always_400)),
+    Mutant("errors-with-200", "Every error has status 200.", around=_errors(_always_200)),
+    Mutant("old-token-dropped", "A new token replaces the old one at once.", consumers=_OldTokenDropped),
+    Mutant("never-retires", "A retired token still works.", consumers=_NeverRetires),
+    Mutant("token-is-consumer", "A new token is a new consumer.", consumers=_TokenIsConsumer),
+    Mutant("rotation-voids-cursors", "A rotation voids everybody's cursors.", consumers=_RotationVoidsCursors),
+    Mutant("describes-nothing", "Describe lists no calls.", server=_DescribesNothing),
+    Mutant("describes-twice", "Describe lists every call twice.", server=_DescribesTwice),
+    Mutant("describes-no-kinds", "Describe lists no subject kinds.", server=_DescribesNoKinds),
+    Mutant("describes-to-pull", "Describe refuses the ask token.", server=_DescribesToPull),
+    Mutant("open-describe", "Describe needs no token.", around=requests(_open_describe)),
+)
