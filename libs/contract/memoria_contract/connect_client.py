@@ -1,10 +1,13 @@
 """The one constructor of clients for siblings and the home: host rule, no redirects, capped bodies (CON-19, G11)."""
 
 import asyncio
+import functools
 import re
 from typing import Any, Self, TypeVar
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http import RawResponseMessage
 from google.protobuf.message import Message
 from yarl import URL
 
@@ -22,6 +25,7 @@ CONTENT_LIMIT = 8 * 1024 * 1024
 """The same for S3: 2 MiB of text (AMD-06) as JSON, with room for escapes."""
 
 _ERROR_LIMIT = 64 * 1024
+_WIRE_LIMIT = 2 * CONTENT_LIMIT  # bytes that one question brings, framing included: what is thrown away costs time too
 _INTERIM = 4  # an ordinary server sends none to a request without Expect
 _POOL = 16  # one search asks a sibling once, rarely twice (over 256 pairs); the rest is room for many readers at once
 _KEEPALIVE = 4.0  # seconds; below uvicorn's 5, or the two ends race to close and a question is lost
@@ -49,31 +53,61 @@ def _malformed() -> ServiceError:
     return ServiceError(Kind.UNAVAILABLE, "malformed reply")
 
 
-class _FinalReply(aiohttp.ClientResponse):
-    """A reply that is waited for through a few interim ones (1xx) only.
+class _OneReply(ResponseHandler):
+    """A connection on which a question has one reply, a few interim ones (1xx) before it, and nothing is said unasked.
 
-    aiohttp skips them in a loop that never lets go of the event loop while more are buffered: an app that sends nothing
-    but `100 Continue` would take the time of every other app's answer, and deadlines with it.
+    aiohttp takes in whatever arrives, in the pool too, and gives it to the next question: an app could answer before it
+    is asked (RUL-01), one person's answer could reach another, and what is never read would fill memory. Interim ones
+    it skips without letting go of the event loop, which would cost every other app's answer its time.
     """
 
-    async def start(self, connection: Any) -> Any:
-        """Read up to the final reply. Raises ClientPayloadError where too many interim ones come first."""
-        protocol, read, interim = connection.protocol, connection.protocol.read, 0
+    _answered = True  # there is no question open
+    _interim = _received = 0
 
-        async def counted() -> Any:
-            nonlocal interim
-            message = await read()
-            if 100 <= message[0].code < 200:
-                interim += 1
-                if interim > _INTERIM:
-                    raise aiohttp.ClientPayloadError("too many interim replies")
-            return message
+    def set_response_params(self, **params: Any) -> None:
+        """Called before each question is sent."""
+        super().set_response_params(**params)
+        self._answered, self._interim, self._received = False, 0, 0
 
-        protocol.read = counted
-        try:
-            return await super().start(connection)
-        finally:
-            del protocol.read
+    def data_received(self, data: bytes) -> None:
+        """Hangs up where nothing is due, which is behind the end of a reply and before a question, and on a flood."""
+        self._received += len(data)
+        if data and self._answered and (self._payload is None or self._payload.is_eof()):
+            self._hang_up()
+        elif self._received > _WIRE_LIMIT:
+            self._refuse("too much for one reply")
+        else:
+            super().data_received(data)
+
+    def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
+        """Called with the head of each reply, in order."""
+        if 100 <= data[0].code < 200 and data[0].code != 101:
+            self._interim += 1
+            if self._interim > _INTERIM:
+                self._refuse("too many interim replies")
+        else:
+            self._answered = True
+            super().feed_data(data, size)  # one that came in one piece with another makes aiohttp close behind both
+
+    def _refuse(self, why: str) -> None:
+        error = aiohttp.ClientPayloadError(why)
+        self.set_exception(error)
+        if self._payload is not None:
+            self._payload.set_exception(error)
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        self.force_close()
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class _Connector(aiohttp.TCPConnector):
+    """A pool of such connections."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit=limit, keepalive_timeout=_KEEPALIVE, resolver=LoopbackResolver(), ttl_dns_cache=10)
+        self._factory = functools.partial(_OneReply, loop=self._loop)  # type: ignore[assignment] # partial is invariant
 
 
 class ConnectClient:
@@ -177,13 +211,10 @@ class ConnectClient:
             raise ServiceError(Kind.UNAVAILABLE, "this client is closed")
         if self._session is None:  # here and not in __init__, for it belongs to the running loop
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=self._pool, keepalive_timeout=_KEEPALIVE, resolver=LoopbackResolver(), ttl_dns_cache=10
-                ),
+                connector=_Connector(self._pool),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # `call` keeps the one deadline
                 auto_decompress=False,
-                response_class=_FinalReply,
                 trust_env=False,  # no proxy, no .netrc: the host rule says where bytes go
             )
         return self._session

@@ -43,7 +43,7 @@ class FakeSibling:
             request, self.verdict
         )
 
-    async def call(self, method: str, request: pb.AuthorizeRequest, reply: Any, timeout: float) -> Any:
+    async def call(self, method: str, request: pb.AuthorizeRequest, reply: Any, timeout: float, *, limit: int) -> Any:
         assert method == "memoria.sibling.v1.SiblingService/Authorize"
         self.asked.append(request)
         self.timeouts.append(timeout)

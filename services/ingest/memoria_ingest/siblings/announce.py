@@ -24,6 +24,7 @@ async def read_announce(client: SiblingClient) -> Announced:
     items: dict[ItemId, Revision] = {}
     announce_id = token = ""
     count = size = 0
+    seen: set[int] = set()  # hashes of tokens, of which each may be large
     for number in range(_MAX_PAGES):
         page = await client.announce(token)
         if number == 0:
@@ -47,9 +48,12 @@ async def read_announce(client: SiblingClient) -> Announced:
             if not page.closing.cursor:
                 raise _failed("the announce closed without a cursor")
             return Announced(items, page.closing.cursor)
-        if not page.next_page_token or page.next_page_token == token:
-            raise _failed("the announce was cut short")
         token = page.next_page_token
+        if not token:
+            raise _failed("the announce was cut short")
+        if hash(token) in seen:
+            raise _failed("the announce goes in circles")
+        seen.add(hash(token))
     raise _failed("the announce does not end")
 
 

@@ -118,7 +118,7 @@ class SiblingClient:
     async def announce(self, page_token: str) -> AnnouncePage:
         """S1a: one page."""
         reply = await self._call("Announce", pb.AnnounceRequest(page_token=page_token), pb.AnnounceResponse)
-        if len(reply.items) > MAX_ROWS or len(reply.next_page_token) > _MAX_CURSOR:
+        if len(reply.items) > MAX_ROWS or max(len(reply.next_page_token), len(reply.closing.cursor)) > _MAX_CURSOR:
             raise _malformed("the announce's page is too large")
         return AnnouncePage(
             reply.opening.announce_id if reply.HasField("opening") else None,
