@@ -150,7 +150,7 @@ async def run_reference(reference: Reference) -> Report:
 async def _served(reference: Reference) -> AsyncIterator[Target]:
     tokens = {name: secrets.token_urlsafe(24) for name in ("PULL", "ASK", "STATE")}
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
+        port = await _free_port()
         environment = {f"MEMORIA_SIBLING_{name}_TOKEN": token for name, token in tokens.items()}
         process = await asyncio.create_subprocess_exec(
             *(word.format(port=port, folder=folder) for word in reference.command),
@@ -189,12 +189,13 @@ async def _answers(url: str, process: asyncio.subprocess.Process) -> None:
         await channel.close()
 
 
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+async def _free_port() -> int:
+    """A port that nobody listened on just now."""
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    port: int = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    return port
 
 
 def render(outcome: Outcome) -> str:

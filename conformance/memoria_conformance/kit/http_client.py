@@ -1,6 +1,7 @@
 """Sends requests to the sibling as they are, wrong ones too: over the network, or into an ASGI app of this process."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -8,6 +9,8 @@ import httpx
 
 REPLY_LIMIT = 16 * 1024 * 1024
 """Bytes of a reply that are read; a sibling that sends more has failed whatever was asked."""
+
+_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?")
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -105,6 +108,9 @@ class NetworkChannel(_Httpx):
     network = True
 
     def __init__(self, origin: str, timeout: float = 10.0) -> None:
+        """ValueError for what is not scheme://host[:port]."""
+        if _ORIGIN.fullmatch(origin) is None:
+            raise ValueError("the URL must be scheme://host[:port], with http or https, and nothing more")
         super().__init__(origin, None, timeout)
 
     async def send(self, request: Request) -> Reply:

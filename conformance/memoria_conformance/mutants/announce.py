@@ -115,7 +115,7 @@ class _LivePages(Feed):
         page = super().announce(consumer, page_token)
         opened = self._open("page", consumer, page_token) if page_token else None
         begin = opened[1] if opened else 0
-        rows = self._store.query("select item_id, revision from items where rung = 'team' order by item_id desc")
+        rows = self._store.query("select item_id, revision from items where rung = 'team' order by alias")
         items = [(item, revision) for item, revision in rows]
         end = begin + self._page_rows
         if end < len(items):

@@ -83,7 +83,7 @@ def _anchor(verdicts: tuple[CallVerdict, ...], call: CallVerdict) -> str:
 
 
 def _state(call: CallVerdict) -> str:
-    kind = {State.CONFORMANT: "good", State.PARTIAL: "bad", State.FAILED: "bad", State.NOT_SHOWN: "warn"}
+    kind = {State.CONFORMANT: "good", State.PARTIAL: "bad", State.NOT_SHOWN: "warn"}
     return f'<span class="mark {kind.get(call.state, "none")}">{call.state}</span>'
 
 
