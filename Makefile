@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PROJECTS := libs/chassis libs/contract services/authz services/extract services/gateway services/ingest services/search conformance cli
 STAMP := $(VENV)/.installed
+# The reference sibling on Node. Optional: without npm its tests say that they were skipped.
+NODE := conformance/siblings/node
+NODE_STAMP := $(NODE)/node_modules/.installed
 
-.PHONY: up test check setup proto lint bench lock clean
+.PHONY: up test check setup node proto lint bench lock clean
 
 up: setup            ## start memoria and its demo apps
 	@exec $(BIN)/memoria up $(ARGS)
 
-test: setup          ## every test, slow suites included
+test: setup node     ## every test, slow suites included
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: setup         ## the fast inner loop: all but fleets, browsers and what takes seconds
@@ -26,6 +29,13 @@ $(STAMP): requirements/locked.txt requirements/uv.txt $(addsuffix /pyproject.tom
 	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements/locked.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation $(addprefix -e ,$(PROJECTS))
 	@touch $@
+
+node: $(NODE_STAMP)  ## fetch what the reference sibling on Node stands on, where npm is installed
+
+$(NODE_STAMP): $(NODE)/package-lock.json
+	@if command -v npm >/dev/null; then \
+	  echo "installing into $(NODE)/node_modules …" && npm ci --prefix $(NODE) --silent --no-audit --no-fund --ignore-scripts && touch $@; \
+	fi
 
 proto: setup         ## lint the contract, check it against the committed image, generate
 	@tools/proto.sh write
@@ -43,4 +53,4 @@ lock:                ## resolve the dependencies anew
 	@$(BIN)/python tools/lock.py
 
 clean:               ## remove what make made
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build $(NODE)/node_modules
