@@ -125,6 +125,9 @@ class Wild:
     _busy: set[Wire] = field(default_factory=set)
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def __post_init__(self) -> None:
+        self._idle.set()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, to its end."""
         self.connections += 1
