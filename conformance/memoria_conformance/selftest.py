@@ -142,12 +142,13 @@ async def run_reference(reference: Reference) -> Report:
             raise ReferenceBroke("Node.js is not installed, and this sibling is written for it")
         if not (NODE_FOLDER / "node_modules").is_dir():
             raise ReferenceBroke("its packages are missing; `make node` fetches them where npm is installed")
-    async with _served(reference) as target:
+    async with serve_reference(reference) as target:
         return await Runner(target).run()
 
 
 @asynccontextmanager
-async def _served(reference: Reference) -> AsyncIterator[Target]:
+async def serve_reference(reference: Reference) -> AsyncIterator[Target]:
+    """A reference as a process of its own. Raises ReferenceBroke where it does not come up."""
     tokens = {name: secrets.token_urlsafe(24) for name in ("PULL", "ASK", "STATE")}
     with tempfile.TemporaryDirectory() as folder:
         port = await _free_port()

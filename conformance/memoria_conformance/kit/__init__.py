@@ -4,7 +4,8 @@ From a test of your own: `await Runner(Target.asgi(app, …)).run()` gives a Rep
 """
 
 from memoria_conformance.kit.report import CaseResult, Exit, Level, Report, Status
-from memoria_conformance.kit.runner import Runner, Unreachable, matching
+from memoria_conformance.kit.runner import Runner, matching
+from memoria_conformance.kit.stage import Stage, Unreachable
 from memoria_conformance.kit.suite import Case, packaged_cases
 from memoria_conformance.kit.target import Target
 
@@ -15,6 +16,7 @@ __all__ = [
     "Level",
     "Report",
     "Runner",
+    "Stage",
     "Status",
     "Target",
     "Unreachable",

@@ -17,7 +17,8 @@ from memoria_conformance.kit.render.json import render_json
 from memoria_conformance.kit.render.junit import render_junit
 from memoria_conformance.kit.render.table import render_table
 from memoria_conformance.kit.report import CALLS, CaseResult, Exit, Report
-from memoria_conformance.kit.runner import Runner, Unreachable, matching
+from memoria_conformance.kit.runner import Runner, matching
+from memoria_conformance.kit.stage import Unreachable
 from memoria_conformance.kit.suite import Case, packaged_cases
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.verdict import exit_code

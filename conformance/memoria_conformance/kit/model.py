@@ -48,6 +48,7 @@ class Item:
     removed: set[str]
     tabs: list[dict[str, Any]]
     log: list[str | None] = field(default_factory=lambda: [None])
+    past: list[tuple[str, str, list[dict[str, Any]]]] = field(default_factory=list)  # what each edit replaced
 
     def cells(self) -> dict[Cell, dict[str, Any]]:
         """Its cells by place."""
@@ -158,6 +159,7 @@ class Model:
         item = self.items[alias]
         match verb:
             case "edit":
+                item.past.append((item.word, item.body, copy.deepcopy(item.tabs)))
                 self._edit(item, params)
                 item.log.append(revision)
             case "move_rung":
@@ -171,7 +173,9 @@ class Model:
             case "partial_restore" if params.get("lose"):
                 del self.items[alias]
             case "partial_restore":
-                del item.log[-int(params.get("steps", 1)) :]
+                steps = int(params.get("steps", 1))
+                item.word, item.body, item.tabs = item.past[-steps]
+                del item.log[-steps:], item.past[-steps:]
             case _:
                 raise ValueError(f"the model knows no verb {verb}")
 

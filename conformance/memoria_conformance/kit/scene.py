@@ -73,6 +73,7 @@ class Scene:
         self.saved: dict[str, Any] = {}
         self.held: dict[str, dict[str, str]] = {}
         self.announces: dict[str, Announced] = {}
+        self.unheard = False  # the last request found nobody listening
         self.tokens_added: set[tuple[str, str]] = set()
         self._tokens: dict[str, str] = {"pull": target.pull_token, "ask": target.ask_token}
 
@@ -196,6 +197,7 @@ class Scene:
         try:
             reply = await self.target.channel.send(request)
         except NoReply as error:
+            self.unheard = not error.connected
             self.transcript.http(request, None, str(error))
             raise
         self.transcript.http(request, reply)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shlex
 from collections.abc import Callable
 
@@ -95,12 +96,18 @@ class Transcript:
         return f"printf %s {packed} | base64 -d | {' '.join(words)} --data-binary @-"
 
 
+_VARIABLE = re.compile(r"(\$MEMORIA_[A-Z0-9_]+)")
+
+
 def _quoted(text: str) -> str:
-    """For a shell, with `$MEMORIA_…` left for it to fill in."""
-    if "$MEMORIA_" not in text:
-        return shlex.quote(text)
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
-    return f'"{escaped}"'
+    """For a shell: every piece in single quotes but the names of tokens, which it is left to fill in.
+
+    A reply's text can come back in a later request, and whoever pastes the line must not run it.
+    """
+    pieces = [piece for piece in _VARIABLE.split(text) if piece]
+    if not pieces:
+        return "''"
+    return "".join(f'"{piece}"' if _VARIABLE.fullmatch(piece) else shlex.quote(piece) for piece in pieces)
 
 
 def _shown(body: bytes) -> str:

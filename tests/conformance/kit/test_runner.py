@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 from harness import free_port
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kit_harness import ASK, PULL, STATE, empty_sibling, hook_of, mutant, run, target_of
 
 from memoria_conformance.kit import Exit, Level, Runner, Status, Target, Unreachable, matching, packaged_cases
 from memoria_conformance.kit.hook_client import FileHook, UrlHook
 from memoria_conformance.kit.render.json import render_json
 from memoria_conformance.kit.render.table import render_table
+from memoria_conformance.kit.transcript import _quoted
 from memoria_conformance.kit.verdict import exit_code, last_line
 from memoria_conformance.sibling import Sibling, make_sibling
 
@@ -200,6 +203,20 @@ def test_a_short_token_is_hidden_without_spoiling_words() -> None:
     redactor.hide("at", "MEMORIA_ASK_TOKEN")
     text = redactor.clean('Authorization: Bearer at; application/json {"token": "at"}')
     assert text == 'Authorization: Bearer $MEMORIA_ASK_TOKEN; application/json {"token": "$MEMORIA_ASK_TOKEN"}'
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0")))
+def test_a_pasted_curl_runs_nothing_but_curl(text: str) -> None:
+    """What a sibling or its hook named comes back in a later request, and so in the line. Broken to see red: double
+    quotes around the whole, which leave `$(…)` alive."""
+    words = f"Bearer $MEMORIA_PULL_TOKEN {text} $(touch owned) `touch owned` $HOME 'x' \"y\""
+    ended = subprocess.run(
+        ["bash", "-c", f"printf %s {_quoted(words)}"],
+        env={"MEMORIA_PULL_TOKEN": "the-token", "HOME": "home"},
+        capture_output=True,
+    )
+    assert ended.stdout.decode() == words.replace("$MEMORIA_PULL_TOKEN", "the-token")
 
 
 @pytest.mark.slow

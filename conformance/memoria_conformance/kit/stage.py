@@ -1,0 +1,130 @@
+"""Where cases play: what the sibling declares, and the worlds that its state hook loads and takes away."""
+
+import secrets
+
+from memoria.sibling.v1 import sibling_pb2 as pb
+from memoria_conformance.kit.hook_client import HookBroke, Json, Unsupported
+from memoria_conformance.kit.learn import learn_all
+from memoria_conformance.kit.model import Model, world_params
+from memoria_conformance.kit.scene import CallRefused, CannotTry, CheckFailed, Scene, World
+from memoria_conformance.kit.target import Target
+from memoria_conformance.kit.transcript import Redactor
+
+DECLARED = {
+    "S1": pb.CALL_LIST_CHANGES,
+    "S1a": pb.CALL_ANNOUNCE,
+    "S2": pb.CALL_AUTHORIZE,
+    "S3": pb.CALL_GET_CONTENT,
+    "S6": pb.CALL_AGGREGATE,
+}
+"""Group → the call that Describe declares."""
+
+
+class Unreachable(Exception):
+    """Nobody answers at the URL (exit 2)."""
+
+
+class Stage:
+    """One sibling for the time of one run. `prefix` keeps the run apart from others; by default it is made up."""
+
+    def __init__(self, target: Target, prefix: str | None = None) -> None:
+        self.target = target
+        self.redactor = Redactor()
+        self.described = pb.DescribeResponse()
+        self._prefix = prefix or f"k{secrets.token_hex(3)}"
+        self._standing: World | None = None
+        self._dirty = False
+        self._loaded = 0
+        if target.pull_token == target.ask_token:
+            self.redactor.hide(target.pull_token, "MEMORIA_TOKEN")
+        self.redactor.hide(target.pull_token, "MEMORIA_PULL_TOKEN")
+        self.redactor.hide(target.ask_token, "MEMORIA_ASK_TOKEN")
+
+    async def prepare(self) -> list[str]:
+        """Ask what the sibling declares; returns what the reader should know. Raises Unreachable.
+
+        Without Describe every call but S6 is taken as declared, and S6 as absent.
+        """
+        scene = self.scene(None)
+        try:
+            reply, _ = await scene.call("Describe", pb.DescribeRequest(), pb.DescribeResponse)
+        except (CallRefused, CheckFailed) as error:
+            if scene.unheard:
+                raise Unreachable(f"nobody listens at {self.target.channel.origin}") from None
+            self.described.calls.extend(sorted(set(DECLARED.values()) - {pb.CALL_AGGREGATE}))
+            return [f"Describe failed ({error}): S1, S1a, S2 and S3 are taken as declared."]
+        self.described.CopyFrom(reply)
+        return []
+
+    def declares(self, call: str) -> bool:
+        """Whether Describe names the call of this group; true of the groups that are no calls."""
+        return call not in DECLARED or DECLARED[call] in self.described.calls
+
+    def scene(self, world: World | None) -> Scene:
+        """A scene in this world."""
+        return Scene(self.target, self.redactor, self.described, world)
+
+    def spoil(self) -> None:
+        """The standing world was changed: whoever comes next gets a new one."""
+        self._dirty = True
+
+    async def world(self, extra: int = 0) -> World | None:
+        """The standing world where nothing has changed it, else a new one; None without a hook.
+
+        `extra` more team items make a world of its own. Raises CannotTry where a state file would have to hold it, and
+        HookBroke.
+        """
+        hook = self.target.hook
+        if hook is None:
+            return None
+        if extra and hook.fixed:
+            raise CannotTry("this case needs a larger world, and a state file cannot load one")
+        if self._standing is not None and not self._dirty and not extra:
+            return self._standing
+        await self._teardown()
+        self._loaded += 1
+        prefix = self._prefix if hook.fixed else f"{self._prefix}-{self._loaded}"
+        params = world_params(prefix, sheets=self.declares("S6"), extra=extra)
+        try:
+            answer = await hook.ask("load_world", params)
+        except Unsupported:
+            raise HookBroke("the state hook does not do load_world") from None
+        self._standing = await self._learn(prefix, Model(params), answer)
+        self._dirty = extra > 0
+        return self._standing
+
+    async def leave(self) -> list[str]:
+        """Take the standing world away; returns what the reader should know."""
+        try:
+            await self._teardown()
+        except HookBroke as broke:
+            return [f"The last teardown failed: {broke}."]
+        return []
+
+    async def _learn(self, prefix: str, model: Model, answer: Json) -> World:
+        aliases = answer.get("aliases")
+        if not isinstance(aliases, dict):
+            raise HookBroke("the state hook's answer to load_world has no `aliases`")
+        ids = {alias: str(aliases[alias]) for alias in model.items if alias in aliases}
+        subjects = {alias: aliases[alias] for alias in model.people if alias in aliases}
+        if not all(isinstance(value, str | dict) for value in subjects.values()):
+            raise HookBroke("the state hook's `aliases` of people must be texts, or objects of address and person_ref")
+        revisions = answer.get("revisions")
+        for alias, revision in (revisions if isinstance(revisions, dict) else {}).items():
+            if alias in model.items:
+                model.items[alias].log = [str(revision)]
+        world = World(prefix, model, ids, subjects, {})
+        await learn_all(self.scene(world))
+        world.history = {alias: list(item.log) for alias, item in model.items.items()}
+        model.loaded()
+        return world
+
+    async def _teardown(self) -> None:
+        """A hook that has no teardown keeps its data, which is its business."""
+        if self._standing is None or self.target.hook is None:
+            return
+        prefix, self._standing = self._standing.prefix, None
+        try:
+            await self.target.hook.ask("teardown", {"prefix": prefix}, "teardown")
+        except Unsupported:
+            pass
