@@ -3,6 +3,8 @@
 import asyncio
 import inspect
 import json
+import os
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,12 +74,15 @@ class CommandHook:
         """The hook's answer. Raises Unsupported or HookBroke."""
         body = json.dumps({"state": verb, "params": params, "action": action}).encode()
         process = await asyncio.create_subprocess_shell(
-            self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,  # so that what the shell started can be ended with it
         )
         try:
             out, _ = await asyncio.wait_for(process.communicate(body), self._timeout)
         except TimeoutError:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
             raise HookBroke(f"the state command did not end within {self._timeout:g} s on {verb}") from None
         if process.returncode != 0:

@@ -46,6 +46,7 @@ def last_line_said(page: str) -> str:
     return block.strip()
 
 
+@pytest.mark.slow
 def test_the_runs_end_as_the_pages_say(sibling: Any) -> None:
     """The command of the tutorial against each tiny sibling: exit 0, and the very last line."""
     page = {"python-tiny": PYTHON, "tiny-dev.mjs": NODE}.get(sibling.name)
@@ -63,6 +64,7 @@ def test_the_runs_end_as_the_pages_say(sibling: Any) -> None:
     assert ended.stdout.strip().splitlines()[-1] == last_line_said(page)
 
 
+@pytest.mark.slow
 def test_the_suite_runs_inside_pytest(tmp_path: Path) -> None:
     """`From your own tests`, in a folder of its own: the plugin runs every case in process and none fails."""
     for path in (SIBLINGS / "python").glob("*.py"):
