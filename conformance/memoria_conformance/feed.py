@@ -52,8 +52,9 @@ class Feed:
     def changes(self, consumer: str, cursor: str) -> Changes | None:
         """The latest event of each item after `cursor`, oldest first.
 
-        None where the cursor is forged, another consumer's, of an earlier epoch, past its TTL, or ahead of the log
-        (CON-10). An item touched twice is told once, at its later place: a row without `gone` says "on the team rung
+        None where the cursor is forged, another consumer's, of an earlier epoch, past its TTL, ahead of the log, or of
+        a log that a restore took back and that has grown another end since (CON-10). An item touched twice is told
+        once, at its later place: a row without `gone` says "on the team rung
         now", which an overtaken row would not be.
         """
         after = 0
@@ -63,7 +64,7 @@ class Feed:
             (last,) = self._store.query("select coalesce(max(seq), 0) from events")[0]
             if opened is None or opened[0] != state.epoch or opened[1] > last:
                 return None
-            if self._store.now() - opened[2] > state.ttl_seconds:
+            if self._store.now() - opened[2] > state.ttl_seconds or opened[3] != self._mark(opened[1]):
                 return None
             after = opened[1]
         rows = self._store.query(
@@ -126,7 +127,13 @@ class Feed:
         return announce_id
 
     def _cursor(self, consumer: str, seq: int) -> str:
-        return self._seal("cursor", consumer, [self._consumers.state(consumer).epoch, seq, self._store.now()])
+        state = self._consumers.state(consumer)
+        return self._seal("cursor", consumer, [state.epoch, seq, self._store.now(), self._mark(seq)])
+
+    def _mark(self, seq: int) -> str:
+        """What tells this event from another that might stand in its place after a restore; "" for the beginning."""
+        rows = self._store.query("select item_id, revision, gone, touched_at from events where seq = ?", seq)
+        return hashlib.sha256(repr(rows[0]).encode()).hexdigest()[:12] if rows else ""
 
     def _seal(self, purpose: str, consumer: str, payload: list[Any]) -> str:
         body = json.dumps(payload).encode()

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from memoria_conformance.kit.suite import packaged_cases
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.verdict import exit_code, last_line
 from memoria_conformance.mutants import MUTANTS
+from memoria_conformance.mutants.build import Mutant
 
 NODE_FOLDER = Path(__file__).resolve().parents[1] / "siblings/node"
 _READY_SECONDS = 20.0
@@ -122,13 +124,26 @@ def weigh(references: dict[str, int], lines: dict[str, str], mutants: Sequence[K
 
 
 def kill(name: str) -> Killed:
-    """The cases that fail the mutant of this name. RuntimeError where the suite itself broke over it."""
+    """The cases that fail the mutant of this name and pass the app it was made from.
+
+    RuntimeError where the suite itself broke over it.
+    """
     mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
+    return Killed(name, tuple(case for case in _failed(mutant) if case not in _before(mutant.revisions)))
+
+
+def _failed(mutant: Mutant) -> tuple[str, ...]:
     report = asyncio.run(Runner(mutant.target()).run())
     broken = [result for result in report.results if result.status is Status.ERROR]
     if broken:
-        raise RuntimeError(f"{name}: {broken[0].id}: {broken[0].message}")
-    return Killed(name, tuple(result.id for result in report.results if result.status is Status.FAIL))
+        raise RuntimeError(f"{mutant.name}: {broken[0].id}: {broken[0].message}")
+    return tuple(result.id for result in report.results if result.status is Status.FAIL)
+
+
+@cache
+def _before(revisions: str) -> tuple[str, ...]:
+    """What fails the right app in this style of revisions: a SHOULD, where they count."""
+    return _failed(Mutant("none", "Right in all things.", revisions=revisions))
 
 
 class ReferenceBroke(Exception):

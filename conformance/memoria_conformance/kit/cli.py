@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -18,7 +19,7 @@ from memoria_conformance.kit.render.junit import render_junit
 from memoria_conformance.kit.render.table import render_table
 from memoria_conformance.kit.report import CALLS, CaseResult, Exit, Report
 from memoria_conformance.kit.runner import Runner, matching
-from memoria_conformance.kit.stage import Unreachable
+from memoria_conformance.kit.stage import TokenRefused, Unreachable
 from memoria_conformance.kit.suite import Case, packaged_cases
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.verdict import exit_code
@@ -46,6 +47,7 @@ def run(
     prefix: Annotated[str, typer.Option(help="keeps this run apart; made up by default")] = "",
     call: Annotated[list[str] | None, typer.Option(help="only these: Describe transport S1 S1a S2 S3 S6")] = None,
     case: Annotated[list[str] | None, typer.Option(help="only these ids; `S2-*` works")] = None,
+    stop: Annotated[bool, typer.Option("--stop", help="end at the first failure and leave its state standing")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, max=600, help="seconds for one request")] = 10.0,
     known_failures: Annotated[Path | None, typer.Option(help="YAML: case, reason, until")] = None,
     allow_skipped: Annotated[bool, typer.Option("--allow-skipped", help="MUST cases not shown do not fail")] = False,
@@ -74,17 +76,11 @@ def run(
     chosen = matching(packaged_cases(), calls=call or (), ids=case or ())
     if not chosen:
         _usage("no case fits --call and --case")
-    report = _run(_target(url, pull, ask, hook, timeout), chosen, prefix, quiet=json_ == "-")
-    report = Report(
-        report.app,
-        report.url,
-        apply_known(report.results, known, datetime.now(UTC).date()),
-        report.absent,
-        report.notes,
-    )
+    report = _run(_target(url, pull, ask, hook, timeout), chosen, prefix, stop=stop, quiet=json_ == "-")
+    report = replace(report, results=apply_known(report.results, known, datetime.now(UTC).date()))
     _write(junit, render_junit(report))
-    _write(html, render_html(report, allow_skipped=allow_skipped))
-    _write(badge, render_badge(report, allow_skipped=allow_skipped))
+    _write(html, render_html(report))
+    _write(badge, render_badge(report))
     if json_ and json_ != "-":
         _write(Path(json_), render_json(report, allow_skipped=allow_skipped))
     if json_ == "-":
@@ -94,15 +90,15 @@ def run(
     raise typer.Exit(exit_code(report, allow_skipped=allow_skipped).value)
 
 
-def _run(target: Target, cases: list[Case], prefix: str, *, quiet: bool) -> Report:
+def _run(target: Target, cases: list[Case], prefix: str, *, stop: bool, quiet: bool) -> Report:
     def progress(result: CaseResult) -> None:
         sys.stderr.write(f"\r{result.id:8}")
         sys.stderr.flush()
 
     watched = not quiet and sys.stderr.isatty()
     try:
-        return asyncio.run(Runner(target, prefix or None).run(cases, progress if watched else None))
-    except Unreachable as error:
+        return asyncio.run(Runner(target, prefix or None, stop=stop).run(cases, progress if watched else None))
+    except (Unreachable, TokenRefused) as error:
         _usage(str(error))
     finally:
         if watched:

@@ -30,9 +30,10 @@ def list_cases(as_json: Annotated[bool, typer.Option("--json")] = False) -> None
 def show(case_id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """One case, whole, as it stands in the suite."""
     for case in packaged_cases():
-        if case.id == case_id:
+        if case.id.lower() == case_id.lower():
             typer.echo(case.text, nl=False)
-            typer.echo(f"# docs/siblings/contract.md#{case.data.section}")
+            typer.echo(f"# the rule: docs/siblings/contract.md#{case.data.section}")
+            typer.echo("# the words: docs/siblings/command.md#the-words-of-a-case")
             return
     typer.echo("there is no case of this id; `list` shows them all", err=True)
     raise typer.Exit(Exit.USAGE.value)

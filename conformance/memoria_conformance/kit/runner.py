@@ -27,29 +27,47 @@ Progress = Callable[[CaseResult], None]
 class Runner:
     """One run. Use it once."""
 
-    def __init__(self, target: Target, prefix: str | None = None) -> None:
-        """`prefix` keeps this run apart from others at the same sibling; by default it is made up."""
+    def __init__(self, target: Target, prefix: str | None = None, *, stop: bool = False) -> None:
+        """`prefix` keeps this run apart from others at the same sibling; by default it is made up.
+
+        With `stop` the run ends at the first MUST that fails, and leaves the state it failed in.
+        """
+        self._stop = stop
         self._target = target
         self._stage = Stage(target, prefix)
         self._broken: str | None = None
 
     async def run(self, cases: Sequence[Case] | None = None, progress: Progress | None = None) -> Report:
-        """Run `cases`, all that ship by default, and close the channel. Raises Unreachable."""
+        """Run `cases`, all that ship by default, and close the channel. Raises Unreachable and TokenRefused."""
+        cases = packaged_cases() if cases is None else cases
         results: list[CaseResult] = []
+        standing = False
         stage = self._stage
         try:
             notes = await stage.prepare()
             try:
-                for case in packaged_cases() if cases is None else cases:
+                for case in cases:
                     results.append(await self._case(case))
                     if progress is not None:
                         progress(results[-1])
+                    if self._stop and results[-1].status is Status.FAIL and results[-1].level is Level.MUST:
+                        standing = True
+                        notes.append("Stopped at the first failure; the state it failed in stands.")
+                        break
             finally:
-                notes += await stage.leave()  # also when somebody interrupts: what the suite made is not left behind
+                if not standing:
+                    notes += await stage.leave()  # also when somebody interrupts: nothing of the suite is left behind
         finally:
             await self._target.channel.close()
         absent = tuple(call for call in DECLARED if not stage.declares(call))
-        return Report(stage.described.app, self._target.channel.origin, tuple(results), absent, tuple(notes))
+        return Report(
+            stage.described.app,
+            self._target.channel.origin,
+            tuple(results),
+            absent,
+            tuple(notes),
+            left_out=len(packaged_cases()) - len(results),
+        )
 
     async def _case(self, case: Case) -> CaseResult:
         began = time.monotonic()

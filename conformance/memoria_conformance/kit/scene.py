@@ -51,6 +51,8 @@ class Announced:
     page_token: str = ""
     pages: int = 0
     cursor: str | None = None  # set by the closing marker
+    last_token: str = ""  # what the page that came last was asked for with
+    last_page: pb.AnnounceResponse | None = None
 
 
 @dataclass(slots=True)

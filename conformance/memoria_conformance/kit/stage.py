@@ -24,6 +24,10 @@ class Unreachable(Exception):
     """Nobody answers at the URL (exit 2)."""
 
 
+class TokenRefused(Exception):
+    """The sibling does not accept a token that the run was given (exit 2)."""
+
+
 class Stage:
     """One sibling for the time of one run. `prefix` keeps the run apart from others; by default it is made up."""
 
@@ -41,7 +45,7 @@ class Stage:
         self.redactor.hide(target.ask_token, "MEMORIA_ASK_TOKEN")
 
     async def prepare(self) -> list[str]:
-        """Ask what the sibling declares; returns what the reader should know. Raises Unreachable.
+        """Ask what the sibling declares; returns what the reader should know. Raises Unreachable and TokenRefused.
 
         Without Describe every call but S6 is taken as declared, and S6 as absent.
         """
@@ -51,9 +55,16 @@ class Stage:
         except (CallRefused, CheckFailed) as error:
             if scene.unheard:
                 raise Unreachable(f"nobody listens at {self.target.channel.origin}") from None
+            if isinstance(error, CallRefused) and error.code == "unauthenticated":
+                raise TokenRefused("the sibling does not accept the pull token: Describe is unauthenticated") from None
             self.described.calls.extend(sorted(set(DECLARED.values()) - {pb.CALL_AGGREGATE}))
             return [f"Describe failed ({error}): S1, S1a, S2 and S3 are taken as declared."]
         self.described.CopyFrom(reply)
+        try:
+            await scene.call("Describe", pb.DescribeRequest(), pb.DescribeResponse, token="ask")  # noqa: S106 — its name
+        except (CallRefused, CheckFailed) as error:  # anything else is for the cases to find
+            if isinstance(error, CallRefused) and error.code == "unauthenticated":
+                raise TokenRefused("the sibling does not accept the ask token: Describe is unauthenticated") from None
         return []
 
     def declares(self, call: str) -> bool:
@@ -107,8 +118,7 @@ class Stage:
             raise HookBroke("the state hook's answer to load_world has no `aliases`")
         ids = {alias: str(aliases[alias]) for alias in model.items if alias in aliases}
         subjects = {alias: aliases[alias] for alias in model.people if alias in aliases}
-        if not all(isinstance(value, str | dict) for value in subjects.values()):
-            raise HookBroke("the state hook's `aliases` of people must be texts, or objects of address and person_ref")
+        self._check_people(model, subjects)
         revisions = answer.get("revisions")
         for alias, revision in (revisions if isinstance(revisions, dict) else {}).items():
             if alias in model.items:
@@ -118,6 +128,21 @@ class Stage:
         world.history = {alias: list(item.log) for alias, item in model.items.items()}
         model.loaded()
         return world
+
+    def _check_people(self, model: Model, subjects: Json) -> None:
+        """What a hook calls a person must be what Describe says people are known by, or no answer means anything."""
+        for alias, value in subjects.items():
+            if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
+                continue
+            if not isinstance(value, str):
+                raise HookBroke("the state hook's `aliases` of people must be texts, or {address, person_ref}")
+            address = self.scene(None).kind == pb.SUBJECT_KIND_ADDRESS
+            if address and ("@" not in value or value != value.lower()):
+                raise HookBroke(f"Describe says that people are known by address, and the hook's {alias} is none")
+            if not address and value == model.people[alias]["address"]:
+                raise HookBroke(
+                    f"Describe says that people are known by person_ref, and the hook's {alias} is an address"
+                )
 
     async def _teardown(self) -> None:
         """A hook that has no teardown keeps its data, which is its business."""

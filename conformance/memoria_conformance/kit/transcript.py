@@ -12,7 +12,7 @@ from memoria_conformance.kit.report import Exchange
 SHOWN = 4000
 """Characters of a body that are shown; what follows is counted."""
 
-_BINARY_IN_CURL = 8 * 1024
+_IN_CURL = 60 * 1024  # bytes of a body; a command line takes 128 kB
 _TELLING = 8  # characters from which a secret is replaced wherever it stands
 
 
@@ -78,7 +78,7 @@ class Transcript:
         return Exchange(f"state hook: {verb}", (), clean(_cut(asked)), None, (), clean(_cut(answered)), "")
 
     def _curl(self, request: Request) -> str:
-        if request.cut or len(request.body) > _BINARY_IN_CURL:
+        if request.cut or len(request.body) > _IN_CURL:
             return ""  # half a request, or one too long for a command line
         words = ["curl", "-sS", "-i", "-X", request.verb, shlex.quote(self._origin + request.path)]
         for key, value in request.headers:
@@ -87,7 +87,7 @@ class Transcript:
             return " ".join(words)
         try:
             body = request.body.decode("utf-8")
-            printable = "\0" not in body
+            printable = all(char >= " " or char in "\n\t" for char in body)
         except UnicodeDecodeError:
             printable = False
         if printable:

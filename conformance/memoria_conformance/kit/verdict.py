@@ -68,7 +68,31 @@ def last_line(report: Report) -> str:
         for state in State
         if any(verdict.state is state for verdict in verdicts)
     )
-    return " · ".join(sections) or "no case ran"
+    line = " · ".join(sections) or "no case ran"
+    return f"{line} · not run: {report.left_out} cases" if report.left_out else line
+
+
+class Standing(StrEnum):
+    """What a run says about the sibling as a whole; no option changes it."""
+
+    CONFORMANT = "conformant"
+    PARTLY = "partly conformant"  # nothing failed that was not agreed to, and not everything was shown
+    NOT = "not conformant"
+    NOTHING = "nothing ran"
+    BROKEN = "the run broke"
+
+
+def standing(report: Report) -> Standing:
+    """The word for the whole run. Conformant is only a sibling of which every MUST case that applies has passed."""
+    match exit_code(report, allow_skipped=True):
+        case Exit.HARNESS:
+            return Standing.BROKEN
+        case Exit.USAGE:
+            return Standing.NOTHING
+        case Exit.NOT_CONFORMANT:
+            return Standing.NOT
+    known = any(result.status is Status.KNOWN and result.level is Level.MUST for result in report.results)
+    return Standing.PARTLY if known or report.left_out or any(not_shown(report)) else Standing.CONFORMANT
 
 
 def exit_code(report: Report, *, allow_skipped: bool = False) -> Exit:

@@ -177,7 +177,12 @@ MUTANTS = (
     Mutant("announce-forgets", "The announce leaves one item out.", feed=_ForgetsOne),
     Mutant("announces-twice", "The announce names one item twice.", feed=_NamesTwice),
     Mutant("announces-old", "The announce names the revision it first saw.", feed=_OldRevisions),
-    Mutant("announces-newest", "The announce names the newest revision it ever saw.", feed=_NewestRevisions),
+    Mutant(
+        "announces-newest",
+        "The announce names the newest revision it ever saw.",
+        feed=_NewestRevisions,
+        revisions="counter",
+    ),
     Mutant("announces-ever", "The announce names what was ever on the team rung.", feed=_NamesEver),
     Mutant("opens-every-page", "Every page has an opening marker.", feed=_OpensEveryPage),
     Mutant("never-opens", "There is no opening marker.", feed=_NeverOpens),

@@ -200,7 +200,7 @@ MUTANTS = (
     Mutant("ahead-is-stale", "Every revision but the current one is STALE.", rulings=_AheadIsStale),
     Mutant("stale-is-ahead", "Every revision but the current one is AHEAD.", rulings=_StaleIsAhead),
     Mutant("stale-is-visible", "An older revision may be read.", rulings=_StaleIsVisible),
-    Mutant("numeric-revision-order", "Revisions are compared as numbers.", rulings=_Numeric),
+    Mutant("numeric-revision-order", "Revisions are compared as numbers.", rulings=_Numeric, revisions="counter"),
     Mutant("short-log", "Only the revision before the current one is known.", rulings=_OnlyLastRevision),
     Mutant("removed-may-read", "Who was taken off an item still reads it.", rulings=_RemovedMayRead),
     Mutant("removed-learns-revisions", "Who was taken off learns STALE and AHEAD.", rulings=_RemovedLearnsRevisions),

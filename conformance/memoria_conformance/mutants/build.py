@@ -35,10 +35,11 @@ class Mutant:
     rulings: type[Rulings] = Rulings
     server: type[SiblingServer] = SiblingServer
     around: Callable[[ASGIApp], ASGIApp] | None = field(default=None)
+    revisions: str = "hash"  # the style that the right app has, too
 
     def target(self) -> Target:
         """A fresh one, to be asked in this process."""
-        store = self.store(revisions="counter")
+        store = self.store(revisions=self.revisions)
         consumers = self.consumers(store)
         consumers.configure("memoria.pull", "pull", ["pull-token"])
         consumers.configure("memoria.ask", "ask", ["ask-token"])

@@ -124,6 +124,11 @@ class _FutureIsQuiet(Feed):
         return super().changes(consumer, cursor)
 
 
+class _BarePosition(Feed):
+    def _mark(self, seq: int) -> str:
+        return ""
+
+
 class _OnePageOnly(Feed):
     def changes(self, consumer: str, cursor: str) -> Changes | None:
         found = super().changes(consumer, cursor)
@@ -217,6 +222,7 @@ MUTANTS = (
     Mutant("cursor-for-ever", "A cursor past its time is still good.", consumers=_ExpiryIgnored),
     Mutant("expiry-for-all", "One consumer's expiry is everybody's.", consumers=_ExpiryForAll),
     Mutant("future-is-quiet", "A cursor from a lost future brings nothing.", feed=_FutureIsQuiet),
+    Mutant("bare-position", "A cursor is a position in the log and no more.", feed=_BarePosition),
     Mutant("one-page-only", "has_more is never set.", feed=_OnePageOnly),
     Mutant("never-done", "has_more is always set.", feed=_NeverDone),
     Mutant("no-cursor-when-quiet", "A page without rows has no cursor.", feed=_NoCursorWhenQuiet),
@@ -224,7 +230,7 @@ MUTANTS = (
     Mutant("newest-first", "Overtaken rows come last.", feed=_NewestFirst),
     Mutant("recent-only", "First contact tells of the last three items.", feed=_RecentOnly),
     Mutant("strangers-wait", "A consumer must be known before it is served.", feed=_StrangersWait),
-    Mutant("first-revision", "Every row says revision 1.", feed=_FirstRevision),
+    Mutant("first-revision", "Every row says revision 1.", feed=_FirstRevision, revisions="counter"),
     Mutant("title-in-rows", "A row carries the title.", around=replies(_titled)),
     Mutant("visibility-in-rows", "A row carries a visibility flag.", around=replies(_flagged)),
     Mutant("timeless-rows", "A row does not say when.", around=replies(_timeless)),

@@ -144,7 +144,10 @@ def test_a_state_command(url: str, tmp_path: Path) -> None:
     )
     words = ("--state-cmd", f"{sys.executable} {program}", "--allow-mutate", "--case", "S2-04")
     ended = command("--url", url, *words)
-    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "conformant: S2")
+    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (
+        0,
+        f"conformant: S2 · not run: {len(packaged_cases()) - 1} cases",
+    )
 
 
 def test_a_state_file(url: str, tmp_path: Path) -> None:
@@ -190,3 +193,25 @@ def test_looking_needs_no_sibling() -> None:
     assert world == world_params("mine", sheets=True)
     assert "message AuthorizeRequest" in command("export-proto").stdout
     assert b"memoria.sibling.v1" in command("export-proto", "--binary").stdout_bytes
+
+
+def test_stopping_at_a_failure_leaves_its_state_for_the_curl(url: str) -> None:
+    """With --stop the state of the failure stands, so that the command printed shows it again. Broken to see red: the
+    teardown at the end of such a run."""
+    with fault(url, "all_visible", "Authorize"):
+        ended = against(url, "--call", "S2", "--stop")
+    assert ended.exit_code == 1
+    assert "the state it failed in stands" in ended.stdout
+    assert ended.stdout.count("FAIL") == 2  # in the list, and in full
+    assert " · not run: " in ended.stdout.splitlines()[-1]
+    held = asyncio.run(UrlHook(f"{url}/__state", STATE).ask("load_world", world_params("look", sheets=False)))
+    assert held["aliases"]
+
+
+@pytest.mark.parametrize("name", ["MEMORIA_PULL_TOKEN", "MEMORIA_ASK_TOKEN"])
+def test_a_token_that_is_not_accepted_exits_2(url: str, name: str) -> None:
+    """One sentence, and not a failure of every case."""
+    words = ("--url", url, "--state-url", f"{url}/__state", "--allow-mutate")
+    ended = command(*words, env={**TOKENS, name: "wrong-token"})
+    assert ended.exit_code == 2
+    assert f"does not accept the {'pull' if 'PULL' in name else 'ask'} token" in ended.stderr

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memoria_conformance.kit import packaged_cases
+
 pytestmark = pytest.mark.slow
 
 CONFTEST = """
@@ -43,7 +45,7 @@ def test_one_test_a_case(tmp_path: Path) -> None:
     write(tmp_path, "")
     ended = pytest_in(tmp_path)
     assert ended.returncode == 0, ended.stdout[-2000:]
-    assert "108 passed, 1 skipped" in ended.stdout
+    assert f"{len(packaged_cases()) - 1} passed, 1 skipped" in ended.stdout
     assert "PASSED test_contract.py::test_contract[S2-04]" in ended.stdout
 
 

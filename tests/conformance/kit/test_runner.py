@@ -243,3 +243,19 @@ def test_the_curl_shows_the_failure_again(url: str) -> None:
         assert ended.stdout.rpartition(b"\r\n\r\n")[2].decode() == shown.reply_body
     finally:
         asyncio.run(UrlHook(f"{url}/__state", STATE).ask("fault", {"kind": "none"}))
+
+
+@pytest.mark.parametrize("value", ["p-ann", "Ann@example.test", ""])
+def test_a_person_who_is_not_what_describe_says_is_a_broken_hook(sheets: Sibling, value: str) -> None:
+    """People known by address must come as addresses: an app that declares one and maps to the other would be green
+    here and match nobody at a customer's."""
+
+    def state(request: dict[str, Any]) -> dict[str, Any]:
+        answer = hook_of(sheets)(request)
+        if "aliases" in answer:
+            answer["aliases"]["asker.ann"] = value
+        return answer
+
+    report = run(target_of(sheets, state), "S2-01")
+    assert exit_code(report) is Exit.HARNESS
+    assert "known by address" in report.results[0].message

@@ -3,8 +3,8 @@
 from html import escape
 
 from memoria_conformance.kit.render.words import visible
-from memoria_conformance.kit.report import Exit, Report
-from memoria_conformance.kit.verdict import State, call_verdicts, exit_code, last_line
+from memoria_conformance.kit.report import Report
+from memoria_conformance.kit.verdict import Standing, State, call_verdicts, last_line, standing
 
 _GREEN, _AMBER, _RED, _GREY = "#1a7f37", "#8a5a00", "#b3261e", "#57606a"  # white on each has a contrast above 4.5
 _CHARACTER = 6.6  # pixels a character of 11 px Verdana takes on average; textLength makes it exact
@@ -12,9 +12,9 @@ _ROOM = 10
 _LEFT = "memoria"
 
 
-def render_badge(report: Report, *, allow_skipped: bool = False) -> str:
+def render_badge(report: Report) -> str:
     """An SVG document of about 180 by 20 pixels; its title is the last line of the run, for those who cannot see it."""
-    text, colour = _right(report, exit_code(report, allow_skipped=allow_skipped))
+    text, colour = _right(report, standing(report))
     left, right = _width(_LEFT), _width(text)
     title = escape(visible(f"memoria contract: {last_line(report)}"))
     return (
@@ -28,12 +28,15 @@ def render_badge(report: Report, *, allow_skipped: bool = False) -> str:
     )
 
 
-def _right(report: Report, verdict: Exit) -> tuple[str, str]:
+def _right(report: Report, verdict: Standing) -> tuple[str, str]:
     calls = [call.call for call in call_verdicts(report) if call.state is State.CONFORMANT and call.call[0] == "S"]
-    if verdict is Exit.CONFORMANT:
-        return " ".join(calls) or "conformant", _GREEN
-    if verdict is Exit.NOT_CONFORMANT:
-        return (" ".join(calls), _AMBER) if calls else ("not conformant", _RED)
+    match verdict:
+        case Standing.CONFORMANT:
+            return " ".join(calls) or "conformant", _GREEN
+        case Standing.PARTLY:
+            return (" ".join(calls) if calls and not report.left_out else "partly shown"), _AMBER
+        case Standing.NOT:
+            return (" ".join(calls), _AMBER) if calls and not report.left_out else ("not conformant", _RED)
     return "not run", _GREY
 
 

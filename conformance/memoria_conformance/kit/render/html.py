@@ -15,25 +15,18 @@ from memoria_conformance.kit.render.words import (
     status_word,
     visible,
 )
-from memoria_conformance.kit.report import CaseResult, Exchange, Exit, Level, Report, Status
-from memoria_conformance.kit.verdict import CallVerdict, State, call_verdicts, exit_code, last_line, not_shown
-
-_HEADLINE = {
-    Exit.CONFORMANT: "Conformant",
-    Exit.NOT_CONFORMANT: "Not conformant",
-    Exit.USAGE: "Nothing ran",
-    Exit.HARNESS: "The run broke",
-}
+from memoria_conformance.kit.report import CaseResult, Exchange, Level, Report, Status
+from memoria_conformance.kit.verdict import CallVerdict, Standing, State, call_verdicts, last_line, not_shown, standing
 
 
-def render_html(report: Report, *, allow_skipped: bool = False) -> str:
+def render_html(report: Report) -> str:
     """A document to be written as UTF-8. Every text of the report goes through one escaping function, `_text`."""
     style = resources.files(__package__).joinpath("report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     # A policy beside the escaping: should markup ever get through, it can load nothing and run nothing.
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    verdict = exit_code(report, allow_skipped=allow_skipped)
-    title = f"{report.app or 'an app without a name'}: {_HEADLINE[verdict].lower()}"
+    verdict = standing(report)
+    title = f"{report.app or 'an app without a name'}: {verdict}"
     return "".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
@@ -54,11 +47,11 @@ def _text(text: str) -> str:
     return escape(visible(text), quote=True)
 
 
-def _head(report: Report, verdict: Exit) -> Iterator[str]:
+def _head(report: Report, verdict: Standing) -> Iterator[str]:
     yield f'<header>\n<p class="what">memoria contract</p>\n<h1>{_text(report.app or "An app without a name")}</h1>\n'
     yield f'<p class="url">{_text(report.url)}</p>\n'
-    kind = {Exit.CONFORMANT: "good", Exit.NOT_CONFORMANT: "bad"}.get(verdict, "none")
-    yield f'<p class="verdict {kind}"><strong>{_HEADLINE[verdict]}</strong> '
+    kind = {Standing.CONFORMANT: "good", Standing.PARTLY: "warn", Standing.NOT: "bad"}.get(verdict, "none")
+    yield f'<p class="verdict {kind}"><strong>{verdict.capitalize()}</strong> '
     yield f"<span>{_text(last_line(report))}</span></p>\n"
     remarks = [*report.notes, *not_shown(report)]
     if remarks:
@@ -103,8 +96,8 @@ def _case(result: CaseResult) -> Iterator[str]:
     attribute = " open" if deserves_a_look(result) else ""
     yield f'<details{attribute}>\n<summary><span class="mark {kind}">{word}</span> <code>{_text(result.id)}</code>'
     level = "" if result.level is Level.MUST else f' <span class="level">{_text(result.level)}</span>'
-    yield f'{level}</summary>\n<div class="case">\n'
-    yield f'<p class="rule">{_text(result.rule)} <cite>{_text(citation(result))}</cite></p>\n'
+    yield f'{level} <span class="rule">{_text(result.rule)}</span></summary>\n<div class="case">\n'
+    yield f"<p><cite>{_text(citation(result))}</cite></p>\n"
     if result.step:
         yield f"<h3>Step</h3>\n<p>{_text(result.step)}</p>\n"
     if result.message:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from memoria_conformance.kit.report import CaseResult, Exchange, Report
-from memoria_conformance.kit.verdict import call_verdicts, exit_code, last_line, not_shown
+from memoria_conformance.kit.verdict import call_verdicts, exit_code, last_line, not_shown, standing
 
 SCHEMA = 1
 """Goes up when a field is renamed, removed or changes its meaning; new fields may come without."""
@@ -12,13 +12,12 @@ SCHEMA = 1
 
 def render_json(report: Report, *, allow_skipped: bool = False) -> str:
     """One object in ASCII, so that it survives whatever it is written with. Halves of characters become U+FFFD."""
-    verdict = exit_code(report, allow_skipped=allow_skipped)
     document = {
         "schema": SCHEMA,
         "app": report.app,
         "url": report.url,
-        "verdict": verdict.name.lower(),
-        "exit": verdict.value,
+        "verdict": standing(report).name.lower(),
+        "exit": exit_code(report, allow_skipped=allow_skipped).value,
         "line": last_line(report),
         "calls": [
             {"call": call.call, "state": call.state, "passed": call.passed, "counted": call.counted}
@@ -27,6 +26,7 @@ def render_json(report: Report, *, allow_skipped: bool = False) -> str:
         "not_shown": list(not_shown(report)),
         "absent": list(report.absent),
         "notes": list(report.notes),
+        "left_out": report.left_out,
         "results": [_result(result) for result in report.results],
     }
     return json.dumps(_whole(document), indent=2, allow_nan=False) + "\n"

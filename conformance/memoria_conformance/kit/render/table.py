@@ -19,6 +19,7 @@ _NARROWEST = 40  # below this nothing can be read anyhow
 _WORD = 5
 _LABEL = 11
 _LONGEST_ID = 44
+_SHOWN = 1200  # characters of a request or a reply
 _COLOUR = {"FAIL": "31", "ERROR": "31", "STALE": "31", "warn": "33", "SKIP": "33", "known": "33", "pass": "32"}
 
 
@@ -69,7 +70,9 @@ def _row(result: CaseResult, column: int, width: int, isatty: bool) -> Iterator[
     level = "" if result.level is Level.MUST else f"({result.level}) "
     rule = _one_line(level + result.rule)
     room = width - len(indent)
-    yield _coloured(start + (rule if len(rule) <= room else rule[: room - 1].rstrip() + "…"), word, isatty)
+    first, *more = textwrap.wrap(rule, room, break_on_hyphens=False) or [""]
+    yield _coloured(start + first, word, isatty)
+    yield from (indent + line for line in more)
     if result.status in {Status.SKIP, Status.KNOWN} and result.message:
         yield from _wrapped(result.message.partition("\n")[0], width, indent)
 
@@ -92,8 +95,8 @@ def _whole(result: CaseResult, width: int, isatty: bool) -> Iterator[str]:
         return
     *before, last = result.exchanges
     yield from _labelled("before", "\n".join(outcome_of(exchange) for exchange in before), width)
-    yield from _labelled("sent", request_text(last), width)
-    yield from _labelled("came back", reply_text(last), width)
+    yield from _labelled("sent", _short(request_text(last)), width)
+    yield from _labelled("came back", _short(reply_text(last)), width)
     for number, line in enumerate(visible(last.curl).split("\n") if last.curl else ()):
         yield f"    {'again' if not number else '':<{_LABEL}}{line}"
 
@@ -105,6 +108,11 @@ def _labelled(label: str, text: str, width: int) -> Iterator[str]:
     for line in text.split("\n") if text else ():
         yield from _wrapped(line, width, start, indent)
         start = indent
+
+
+def _short(text: str) -> str:
+    """What fits beside other failures; the JSON and HTML reports have more."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} … ({len(text)} characters; see --html or --json)"
 
 
 def _one_line(text: str) -> str:

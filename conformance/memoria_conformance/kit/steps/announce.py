@@ -21,6 +21,9 @@ async def run(step: pb.Announce, scene: Scene) -> None:
         await must_refuse(call, step.refused, "an announce with this page token")
         return
     read = scene.announces[step.resume] if step.resume else Announced()
+    if step.again:
+        await _again(step, scene, read)
+        return
     pages = 0
     while read.cursor is None and (not step.pages or pages < step.pages):
         if read.pages >= _PAGES:
@@ -30,9 +33,29 @@ async def run(step: pb.Announce, scene: Scene) -> None:
             reply, raw = await scene.call("Announce", request, sibling.AnnounceResponse, token=step.token)
         except CallRefused as error:
             raise unexpected(error, "Announce") from None
+        read.last_token, read.last_page = read.page_token, reply
         _take(read, reply, raw)
         pages += 1
     _keep(step, scene, read)
+
+
+async def _again(step: pb.Announce, scene: Scene, read: Announced) -> None:
+    """The page that came last, once more. Its next page's token is not compared: it may carry a time."""
+    request = sibling.AnnounceRequest(page_token=read.last_token)
+    try:
+        reply, _ = await scene.call("Announce", request, sibling.AnnounceResponse, token=step.token)
+    except CallRefused as error:
+        raise unexpected(error, "Announce, asked for the same page again,") from None
+    before = read.last_page or sibling.AnnounceResponse()
+    if list(reply.items) != list(before.items):
+        raise CheckFailed("the same page token brought other items")
+    for name in ("opening", "closing"):
+        if reply.HasField(name) is not before.HasField(name):
+            raise CheckFailed(
+                f"the same page token brought a page {'with' if reply.HasField(name) else 'without'} {name}"
+            )
+    if reply.announce_id != before.announce_id or reply.closing.item_count != before.closing.item_count:
+        raise CheckFailed("the same page token brought another announce_id or another count")
 
 
 def _take(read: Announced, reply: sibling.AnnounceResponse, raw: Reply) -> None:

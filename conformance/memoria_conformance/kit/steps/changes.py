@@ -1,6 +1,7 @@
 """S1: the change feed, read to its end as memoria reads it."""
 
 import json
+from collections.abc import Collection
 
 from google.protobuf import unknown_fields
 
@@ -12,6 +13,7 @@ from memoria_conformance.kit.steps.refusal import unexpected
 
 _PAGES = 2000
 _EMPTY_PAGES = 50  # one or a few may be empty; a feed that only ever says "more" never ends
+_NAMED = 6  # items that a message names
 _FACTS = {"itemId", "item_id", "revision", "gone", "touchedAt", "touched_at"}
 
 
@@ -83,7 +85,7 @@ def _compare(step: pb.Changes, scene: Scene, touched: dict[str, bool], held: dic
     if named := [alias for alias in step.never if alias in touched]:
         raise CheckFailed(f"the feed names {', '.join(named)}, which never stood on the team rung")
     if step.nothing and touched:
-        raise CheckFailed(f"nothing changed, and the feed tells of {', '.join(sorted(touched))}")
+        raise CheckFailed(f"nothing changed, and the feed tells of {some(touched)}")
     if step.rows:
         wanted = {row.item: row.gone for row in step.rows}
         if wanted != touched:
@@ -95,12 +97,18 @@ def _compare(step: pb.Changes, scene: Scene, touched: dict[str, bool], held: dic
 def settle(scene: Scene, held: dict[str, str], what: str) -> None:
     """CheckFailed unless `held`, alias → revision, is what stands on the team rung."""
     team = {alias: revision for alias, revision in scene.model.team().items() if alias in scene.world.ids}
-    if missing := sorted(set(team) - set(held)):
-        raise CheckFailed(f"{what} does not name {', '.join(missing)}, on the team rung")
-    if extra := sorted(set(held) - set(team)):
-        raise CheckFailed(f"{what} leaves {', '.join(extra)} standing, which is not on the team rung")
-    if other := sorted(alias for alias, revision in team.items() if revision not in (None, held[alias])):
-        raise CheckFailed(f"{what} names another revision than the current one of {', '.join(other)}")
+    if missing := set(team) - set(held):
+        raise CheckFailed(f"{what} does not name {some(missing)}, on the team rung")
+    if extra := set(held) - set(team):
+        raise CheckFailed(f"{what} leaves {some(extra)} standing, which is not on the team rung")
+    if other := {alias for alias, revision in team.items() if revision not in (None, held[alias])}:
+        raise CheckFailed(f"{what} names another revision than the current one of {some(other)}")
+
+
+def some(names: Collection[str]) -> str:
+    """The first few, and how many more."""
+    first = ", ".join(sorted(names)[:_NAMED])
+    return first if len(names) <= _NAMED else f"{first} and {len(names) - _NAMED} more"
 
 
 def _told(rows: dict[str, bool]) -> str:

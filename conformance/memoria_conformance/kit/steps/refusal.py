@@ -21,7 +21,9 @@ async def must_refuse(call: Awaitable[object], refused: pb.Refused, what: str) -
 
 def unexpected(error: CallRefused, what: str) -> CheckFailed:
     """A call that had to be served was refused."""
-    return CheckFailed(f"{what} must be served, and was refused with {_came(error)}")
+    own = error.code in ("internal", "unknown") or error.reply.status == 500
+    hint = "; your app failed at it, and its own log may say how" if own else ""
+    return CheckFailed(f"{what} must be served, and was refused with {_came(error)}{hint}")
 
 
 def _came(error: CallRefused) -> str:

@@ -9,7 +9,13 @@ async def run(step: pb.Same, scene: Scene) -> None:
     first, *others = step.saved
     for name in others:
         if scene.saved[name] != scene.saved[first]:
+            one, two = scene.saved[first], scene.saved[name]
+            at = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
             raise CheckFailed(
-                f"the answers {first} and {name} must be the same bytes:"
-                f" {scene.saved[first].decode(errors='replace')} against {scene.saved[name].decode(errors='replace')}"
+                f"the answers for {first} and {name} must be the same bytes, and differ from byte {at} on:"
+                f" {_around(one, at)} against {_around(two, at)}"
             )
+
+
+def _around(text: bytes, at: int) -> str:
+    return text[max(0, at - 40) : at + 60].decode(errors="replace")

@@ -172,7 +172,7 @@ class ChangedItem(_message.Message):
     def __init__(self, item: _Optional[str] = ..., gone: _Optional[bool] = ...) -> None: ...
 
 class Announce(_message.Message):
-    __slots__ = ("token", "save", "resume", "pages", "settles", "never", "page_token", "refused", "in_pages")
+    __slots__ = ("token", "save", "resume", "pages", "settles", "never", "page_token", "refused", "in_pages", "again")
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     SAVE_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
@@ -182,6 +182,7 @@ class Announce(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     IN_PAGES_FIELD_NUMBER: _ClassVar[int]
+    AGAIN_FIELD_NUMBER: _ClassVar[int]
     token: str
     save: str
     resume: str
@@ -191,7 +192,8 @@ class Announce(_message.Message):
     page_token: str
     refused: Refused
     in_pages: bool
-    def __init__(self, token: _Optional[str] = ..., save: _Optional[str] = ..., resume: _Optional[str] = ..., pages: _Optional[int] = ..., settles: _Optional[bool] = ..., never: _Optional[_Iterable[str]] = ..., page_token: _Optional[str] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., in_pages: _Optional[bool] = ...) -> None: ...
+    again: bool
+    def __init__(self, token: _Optional[str] = ..., save: _Optional[str] = ..., resume: _Optional[str] = ..., pages: _Optional[int] = ..., settles: _Optional[bool] = ..., never: _Optional[_Iterable[str]] = ..., page_token: _Optional[str] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., in_pages: _Optional[bool] = ..., again: _Optional[bool] = ...) -> None: ...
 
 class Content(_message.Message):
     __slots__ = ("token", "item", "revision", "extra", "refused", "or_refused", "save")
