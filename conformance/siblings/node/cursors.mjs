@@ -1,11 +1,20 @@
 // Cursors and page tokens that nobody else can make, and that are good for one consumer and one purpose.
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 
 const TTL = 14 * 24 * 3600 * 1000; // milliseconds
 
 export class Cursors {
-  #key = randomBytes(32); // an app that is to survive a restart keeps it with its other secrets
+  #key;
   #epochs = new Map();
+
+  /**
+   * `key`: 16 random bytes or more (Buffer), kept with your other secrets and the same in every process; with a new one
+   * every consumer starts anew. RangeError for anything else.
+   */
+  constructor(key) {
+    if (!(key instanceof Uint8Array) || key.length < 16) throw new RangeError("a cursor key is 16 bytes or more");
+    this.#key = key;
+  }
 
   /** `payload` (anything JSON) as a token of this consumer, made at `madeAt`. Signed, not hidden. */
   make(purpose, consumer, payload, madeAt = Date.now()) {
@@ -26,7 +35,7 @@ export class Cursors {
     return fits && Date.now() - madeAt <= TTL ? payload : null;
   }
 
-  /** Let the cursors of one consumer run past their time. */
+  /** Let the cursors of one consumer run past their time. Of this process only: for a state hook. */
   expire(consumer) {
     this.#epochs.set(consumer, this.#epoch(consumer) + 1);
   }

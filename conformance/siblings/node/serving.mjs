@@ -1,8 +1,8 @@
 // An HTTP server for the contract: what connect-node lets through and the contract does not is refused before it.
 import { timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
-import { fromBinary } from "@bufbuild/protobuf";
-import { createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
+import { fromBinary, toJson } from "@bufbuild/protobuf";
+import { ConnectError, createConnectRouter, createContextKey, createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { SiblingService } from "./contract.mjs";
@@ -15,27 +15,55 @@ const PREFIX = `/${SiblingService.typeName}/`;
 /** The name of the consumer that calls: `context.values.get(consumerKey)`. */
 export const consumerKey = createContextKey("");
 
-/** Serves `service` to the holders of `tokens`, and `state` to the holder of `stateToken` where there is one. */
-export function siblingServer({ service, tokens, state, stateToken }) {
+/**
+ * Serves `service` to the holders of `tokens`, and `state` to the holder of `stateToken` where there is one.
+ *
+ * `other(req, res)` answers every other path; an Express or Connect app is such a function. Without it: 404.
+ * `onError(error, what)` is told what your functions throw; a ConnectError is an answer, and is not told.
+ */
+export function siblingServer({ service, tokens, state, stateToken, other = nothing, onError = tell }) {
   const options = { grpc: false, grpcWeb: false, acceptCompression: [], jsonOptions: { ignoreUnknownFields: true } };
-  const router = createConnectRouter(options).service(SiblingService, service);
+  const router = createConnectRouter({ ...options, interceptors: [watch(onError)] }).service(SiblingService, service);
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return createServer((req, res) => {
     const path = req.url.split("?", 1)[0];
     if (path === "/__state" && stateToken) {
-      answerHook(req, res, state, stateToken);
+      answerHook(req, res, state, stateToken, onError);
     } else if (path.startsWith(PREFIX)) {
       const refusal = refuse(req, tokens, path.slice(PREFIX.length));
       if (refusal) send(res, ...refusal);
-      else answer(req, res, handlers.get(path));
+      else answer(req, res, handlers.get(path), onError);
     } else {
-      // The same for every id: whether an item exists is for its readers to know.
-      const page = path.startsWith("/items/");
-      res.writeHead(page ? 200 : 404, { "Content-Type": "text/plain" });
-      res.end(page ? "To open an item you would sign in to the app here.\n" : "");
+      other(req, res);
     }
   });
 }
+
+function nothing(req, res) {
+  res.writeHead(404).end();
+}
+
+/** The whole stack while you build. In production the class alone: the words of an error may quote a page. */
+function tell(error, what) {
+  const production = process.env.NODE_ENV === "production";
+  console.error(production ? `${what} failed (${nameOf(error)})` : `${what} failed:`, ...(production ? [] : [error]));
+}
+
+/** Hands what is no answer to `onError` on its way to being answered `internal error`. */
+function watch(onError) {
+  return (next) => async (request) => {
+    try {
+      const reply = await next(request);
+      toJson(request.method.output, reply.message); // a field of a wrong type fails here, where it is told
+      return reply;
+    } catch (error) {
+      if (!(error instanceof ConnectError)) onError(error, request.method.name);
+      throw error;
+    }
+  };
+}
+
+const nameOf = (error) => error?.constructor?.name ?? typeof error;
 
 /** [status, code, message, headers] of a request that the contract refuses whatever its body holds. */
 function refuse(req, tokens, call) {
@@ -59,7 +87,7 @@ function refuse(req, tokens, call) {
 }
 
 /** Reads the body, has the call answered, and writes the reply. */
-async function answer(req, res, handler) {
+async function answer(req, res, handler, onError) {
   try {
     const body = await read(req, REQUEST_LIMIT);
     if (body === null) return send(res, 429, "resource_exhausted", "the request is too large");
@@ -71,7 +99,7 @@ async function answer(req, res, handler) {
     const reply = await handler({ ...asked, body: createAsyncIterable([body]) });
     await universalResponseToNodeResponse(reply, res);
   } catch (error) {
-    console.error(`${handler.method.name} failed (${error.constructor.name})`); // its words may quote the request
+    if (req.complete && !res.closed) onError(error, handler.method.name); // else the caller hung up
     res.destroy();
   }
 }
@@ -104,19 +132,26 @@ function send(res, status, code, message, headers = {}) {
   res.end(JSON.stringify({ code, message }));
 }
 
-async function answerHook(req, res, state, stateToken) {
+async function answerHook(req, res, state, stateToken, onError) {
   const given = Buffer.from(req.headers.authorization ?? "");
   const expected = Buffer.from(`Bearer ${stateToken}`);
   if (req.method !== "POST") return send(res, 405, "unimplemented", "only POST is answered", { Allow: "POST" });
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     return send(res, 401, "unauthenticated", "this call needs the state token");
   }
+  let request;
   try {
-    const answer = state(JSON.parse((await read(req, HOOK_LIMIT)) ?? "too large"));
-    res.writeHead(answer === null ? 501 : 200, { "Content-Type": "application/json" });
-    res.end(JSON.stringify(answer ?? { unsupported: true }));
+    request = JSON.parse((await read(req, HOOK_LIMIT)) ?? "too large");
+  } catch {
+    return send(res, 400, "invalid_argument", "not a request of the hook: no JSON, or too large");
+  }
+  try {
+    const answer = await state(request);
+    const body = JSON.stringify(answer ?? { unsupported: true });
+    res.writeHead(answer === null ? 501 : 200, { "Content-Type": "application/json" }).end(body);
   } catch (error) {
-    send(res, 400, "invalid_argument", `not a request of the hook (${error.constructor.name})`);
+    onError(error, `the state hook's ${request?.state}`);
+    send(res, 500, "internal", `the hook failed (${nameOf(error)})`);
   }
 }
 

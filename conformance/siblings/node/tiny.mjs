@@ -1,10 +1,10 @@
 // A tiny wiki that is a sibling of memoria: pages in memory, and its half of the contract.
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { AuthorKind, Call, MAX_PAIRS, SubjectKind, Verdict } from "./contract.mjs";
 import { Cursors } from "./cursors.mjs";
 import { consumerKey, timestamp } from "./serving.mjs";
-import { Tokens } from "./tokens.mjs";
+import { Tokens, fromEnvironment } from "./tokens.mjs";
 
 export const PORT = Number(process.env.PORT ?? 9000);
 const PAGE_ITEMS = 100; // items in one page of an announce
@@ -49,11 +49,16 @@ class Wiki {
 }
 
 export const wiki = new Wiki();
-export const cursors = new Cursors();
-export const tokens = new Tokens();
-tokens.add("first", "pull", process.env.MEMORIA_PULL_TOKEN);
-tokens.add("first", "ask", process.env.MEMORIA_ASK_TOKEN);
+export const cursors = new Cursors(randomBytes(32)); // a real app keeps its key; with a new one consumers start anew
+export const tokens = new Tokens(); // the same goes for `tokens.hashes`
+tokens.add("first", "pull", fromEnvironment("MEMORIA_PULL_TOKEN"));
+tokens.add("first", "ask", fromEnvironment("MEMORIA_ASK_TOKEN"));
 const announces = new Map(); // id → {items, cursor, madeAt}
+
+/** The rest of the site, an Express app or the like. One answer for every id: only its readers may know of a page. */
+export function site(req, res) {
+  res.writeHead(200, { "Content-Type": "text/plain" }).end("People would sign in to the wiki here.\n");
+}
 
 // --- its half of the contract ---------------------------------------------------------------------------------------
 

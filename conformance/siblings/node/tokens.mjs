@@ -10,11 +10,26 @@ const SCOPES = {
 const digest = (token) => createHash("sha256").update(token).digest();
 
 export class Tokens {
-  #held = []; // {consumer, scope, hash}
+  #held; // {consumer, scope, hash}
+
+  /** Those of `hashes`, as they were stored; none by default. RangeError for what `hashes` never gave. */
+  constructor(hashes = []) {
+    this.#held = hashes.map(({ consumer, scope, sha256 }) => {
+      const proper = Object.hasOwn(SCOPES, scope) && /^[0-9a-f]{64}$/.test(sha256);
+      if (!consumer || !proper) throw new RangeError("a stored token has a consumer, a scope, and a SHA-256 in hex");
+      return { consumer, scope, hash: Buffer.from(sha256, "hex") };
+    });
+  }
+
+  /** What to store after `add` or `retire`: [{consumer, scope, sha256 in hex}]. Nobody finds a token from it. */
+  get hashes() {
+    return this.#held.map(({ consumer, scope, hash }) => ({ consumer, scope, sha256: hash.toString("hex") }));
+  }
 
   /** Accept this token too; again is nothing. RangeError for an unknown scope, no token, or a third. */
   add(consumer, scope, token) {
-    if (!Object.hasOwn(SCOPES, scope) || !token) throw new RangeError("an unknown scope, or no token");
+    if (!Object.hasOwn(SCOPES, scope)) throw new RangeError("a scope is pull or ask");
+    if (!token) throw new RangeError("there is no token to add");
     const hash = digest(token);
     const own = this.#held.filter((held) => held.consumer === consumer && held.scope === scope);
     if (own.some((held) => held.hash.equals(hash))) return;
@@ -45,4 +60,10 @@ export class Tokens {
     }
     return found;
   }
+}
+
+/** The token that an environment variable holds. Error, with the variable's name, where it is not set. */
+export function fromEnvironment(name) {
+  if (!process.env[name]) throw new Error(`${name} is not set: it holds a token`);
+  return process.env[name];
 }

@@ -68,10 +68,6 @@ class Wiki:
     """What the wiki knows, and what people do in it. A real one has a database and pages to look at."""
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Nobody and nothing."""
         self.people: set[str] = set()  # the team, by lower-case address
         self.pages: dict[str, Page] = {}
         self.feed: list[Event] = []

@@ -3,6 +3,7 @@
 import copy
 import os
 import secrets
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tiny
@@ -12,13 +13,26 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-names: dict[str, str] = {}  # the suite's aliases → our page ids and addresses
-loaded: Any = None  # how pages and feed stood right after `load_world`
+STATE_TOKEN = os.environ["MEMORIA_STATE_TOKEN"]
+
+
+@dataclass
+class Run:
+    """What one prefix holds: the suite's aliases → our page ids and addresses; pages and events as they were loaded."""
+
+    names: dict[str, str]
+    pages: dict[str, tiny.Page]
+    events: int
+
+
+runs: dict[str, Run] = {}
 
 
 def state(request: dict[str, Any]) -> dict[str, Any]:
-    """Carry out one request. This wiki holds one world at a time, so it can overlook the prefix."""
+    """Carry out one request. What is not of its prefix stays as it is."""
     params = request["params"]
+    run = runs.get(params["prefix"])
+    names = run.names if run else {}
     page: Any = tiny.wiki.pages.get(names.get(params.get("item"), ""))
     match request["state"]:
         case "load_world":
@@ -40,7 +54,7 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
         case "partial_restore":
             del page.log[-params["steps"] :]
         case "restore_to":
-            tiny.wiki.pages, tiny.wiki.feed = copy.deepcopy(loaded)
+            restore(runs[params["prefix"]])
         case "expire_cursor":
             tiny.cursors.expire(params["consumer"])
         case "add_token":
@@ -48,32 +62,56 @@ def state(request: dict[str, Any]) -> dict[str, Any]:
         case "retire_tokens":
             tiny.consumers.retire_tokens(params["consumer"], params["scope"], params["keep"])
         case "teardown":
-            tiny.wiki.clear()
+            teardown(params["prefix"])
         case _:
             return {"unsupported": True}
     return {}
 
 
 def load_world(params: dict[str, Any]) -> dict[str, Any]:
-    """Forget everything, take these people and items, and say what they are called here."""
-    global loaded
-    tiny.wiki.clear()
-    names.clear()
-    names.update({person["alias"]: person["address"] for person in params["people"]})
-    tiny.wiki.people = set(names.values())
+    """These people and items in place of what the prefix held; says what they are called here."""
+    teardown(params["prefix"])
+    names = {person["alias"]: person["address"] for person in params["people"]}
+    tiny.wiki.people |= set(names.values())
+    pages = {}
     for item in params["items"]:
         removed = {names[alias] for alias in item["removed"]}
         page = tiny.Page(secrets.token_hex(8), item["title"], item["rung"], removed)
-        tiny.wiki.pages[page.id] = page
+        pages[page.id] = tiny.wiki.pages[page.id] = page
         tiny.wiki.write(page, item["body"])
         names[item["alias"]] = page.id
-    loaded = copy.deepcopy((tiny.wiki.pages, tiny.wiki.feed))
+    events = sum(event.page_id in pages for event in tiny.wiki.feed)
+    runs[params["prefix"]] = Run(names, copy.deepcopy(pages), events)
     return {"aliases": names}
+
+
+def restore(run: Run) -> None:
+    """Pages and feed as they were right after `load_world`."""
+    others = {page_id: page for page_id, page in tiny.wiki.pages.items() if page_id not in run.pages}
+    tiny.wiki.pages = others | copy.deepcopy(run.pages)
+    seen, feed = 0, []
+    for event in tiny.wiki.feed:
+        seen += event.page_id in run.pages
+        if seen <= run.events:
+            feed.append(event)
+        elif event.page_id not in run.pages:
+            # Somebody else's, behind a lost one. It gets a new id: a cursor there has seen what now never was.
+            feed.append(replace(event, id=secrets.token_hex(8)))
+    tiny.wiki.feed = feed
+
+
+def teardown(prefix: str) -> None:
+    """Nothing of this prefix is left."""
+    run = runs.pop(prefix, None)
+    if run is not None:
+        tiny.wiki.people -= set(run.names.values())
+        tiny.wiki.pages = {page_id: page for page_id, page in tiny.wiki.pages.items() if page_id not in run.pages}
+        tiny.wiki.feed = [event for event in tiny.wiki.feed if event.page_id not in run.pages]
 
 
 async def hook(request: Request) -> JSONResponse:
     """`POST /__state`, for whoever has the state token."""
-    if request.headers.get("authorization") != f"Bearer {os.environ['MEMORIA_STATE_TOKEN']}":
+    if request.headers.get("authorization") != f"Bearer {STATE_TOKEN}":
         return JSONResponse({}, 401)
     return JSONResponse(state(await request.json()))
 

@@ -23,7 +23,7 @@ BEN = {"alias": "asker.ben", "name": "Ben", "address": "ben@example.test", "pers
 
 @dataclass
 class Driven:
-    """A sibling and its hook. `kind` is how it keys people; `tiny` ones compute nothing and hold one world."""
+    """A sibling and its hook. `kind` is how it keys people; `tiny` ones compute nothing."""
 
     name: str
     http: httpx.Client
