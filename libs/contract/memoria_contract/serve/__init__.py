@@ -1,4 +1,4 @@
-"""A sibling's half of the contract from five async functions, and the small parts they are easily made of."""
+"""A sibling's half of the contract from four async functions, or five, and the small parts they are easily made of."""
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.serve.answers import (
