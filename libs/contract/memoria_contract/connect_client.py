@@ -14,15 +14,13 @@ from yarl import URL
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.codec import ENCODINGS, JSON, MalformedBody, decode, encode, error_kind, media_type
 from memoria_contract.hosts import Origin, check_sibling_url
+from memoria_contract.limits import CONTENT_BYTES, REPLY_BYTES
 from memoria_contract.resolver import LoopbackResolver
 
 MessageT = TypeVar("MessageT", bound=Message)
 
-REPLY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a reply that are read before it is refused: 256 verdicts are 30 kB, a feed page well under 1 MB."""
-
-CONTENT_LIMIT = 8 * 1024 * 1024
-"""The same for S3: 2 MiB of text (AMD-06) as JSON, with room for escapes."""
+REPLY_LIMIT = REPLY_BYTES
+CONTENT_LIMIT = CONTENT_BYTES
 
 _ERROR_LIMIT = 64 * 1024
 _WIRE_LIMIT = 2 * CONTENT_LIMIT  # bytes that one question brings, framing included: what is thrown away costs time too

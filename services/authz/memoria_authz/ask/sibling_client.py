@@ -9,16 +9,12 @@ from memoria_chassis import log, metrics
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_contract.connect_client import ConnectClient
+from memoria_contract.limits import verdict_bytes
 from memoria_contract.types import MAX_PAIRS, Pair, Subject, Verdict
 from memoria_contract.wire import authorize_request, decode_verdicts
 
 SIBLING_SECONDS = 0.8
 """A person waits about a second for a page; 800 ms leaves the rest of it to us (RET-07)."""
-
-# An answer repeats the pairs asked about and adds a few bytes to each. A reply at the client's own limit could hold two
-# million empty verdicts, and reading those would hold up the event loop, with every other sibling's answer, for 100 ms.
-_SPARE = 64 * 1024
-_PER_BYTE = 4
 
 _AUTHORIZE = "memoria.sibling.v1.SiblingService/Authorize"
 
@@ -46,7 +42,7 @@ class SiblingAsker:
                 request,
                 sibling_pb2.AuthorizeResponse,
                 deadline.budget(SIBLING_SECONDS),
-                limit=_SPARE + _PER_BYTE * request.ByteSize(),
+                limit=verdict_bytes(request.ByteSize()),
             )
             return decode_verdicts(pairs, reply)
         except ServiceError as error:

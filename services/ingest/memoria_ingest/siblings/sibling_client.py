@@ -12,22 +12,13 @@ from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_chassis import metrics
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.connect_client import CONTENT_LIMIT, REPLY_LIMIT, ConnectClient
+from memoria_contract.limits import CURSOR_LENGTH, PAGE_ROWS, SHEET_CELLS, SHEET_TABS, usable_name
 from memoria_contract.types import Author, Pair
 from memoria_contract.wire import author_from_wire, pair_from_wire
 
 FEED_SECONDS = 10.0
 CONTENT_SECONDS = 20.0
 _SERVICE = "memoria.sibling.v1.SiblingService"
-_MAX_ID = 1024
-_MAX_CURSOR = 64 * 1024
-
-MAX_ROWS = 20_000
-"""Of one page of the feed or of an announce."""
-
-MAX_TABS = 500
-MAX_CELLS = 200_000
-"""Of one sheet: a budget by day for a century has as many."""
-
 MAX_STEPS = 64
 """Of one trail."""
 
@@ -103,9 +94,9 @@ class SiblingClient:
     async def changes(self, cursor: str) -> FeedPage:
         """S1: the page after `cursor`."""
         reply = await self._call("ListChanges", pb.ListChangesRequest(cursor=cursor), pb.ListChangesResponse)
-        if not reply.reannounce_required and not 0 < len(reply.next_cursor) <= _MAX_CURSOR:
+        if not reply.reannounce_required and not 0 < len(reply.next_cursor) <= CURSOR_LENGTH:
             raise _malformed("the feed's page has no usable cursor")
-        if len(reply.rows) > MAX_ROWS:
+        if len(reply.rows) > PAGE_ROWS:
             raise _malformed("the feed's page has too many rows")
         return FeedPage(
             # A row without a usable id can be of nothing we hold, and must not keep the rows behind it from us.
@@ -118,7 +109,7 @@ class SiblingClient:
     async def announce(self, page_token: str) -> AnnouncePage:
         """S1a: one page."""
         reply = await self._call("Announce", pb.AnnounceRequest(page_token=page_token), pb.AnnounceResponse)
-        if len(reply.items) > MAX_ROWS or max(len(reply.next_page_token), len(reply.closing.cursor)) > _MAX_CURSOR:
+        if len(reply.items) > PAGE_ROWS or max(len(reply.next_page_token), len(reply.closing.cursor)) > CURSOR_LENGTH:
             raise _malformed("the announce's page is too large")
         return AnnouncePage(
             reply.opening.announce_id if reply.HasField("opening") else None,
@@ -134,10 +125,10 @@ class SiblingClient:
         reply = await self._call(
             "GetContent", request, pb.GetContentResponse, seconds=CONTENT_SECONDS, limit=CONTENT_LIMIT
         )
-        if not _fits(reply.revision):
+        if not usable_name(reply.revision):
             raise _malformed("the content names no usable revision")
         # Counted before anything is made of them: a few bytes each on the wire, they are a hundred times that here.
-        if len(reply.tabs) > MAX_TABS or sum(len(tab.cells) for tab in reply.tabs) > MAX_CELLS:
+        if len(reply.tabs) > SHEET_TABS or sum(len(tab.cells) for tab in reply.tabs) > SHEET_CELLS:
             raise _malformed("the content has too many tabs or cells")
         return Content(
             reply.revision,
@@ -171,12 +162,8 @@ class SiblingClient:
             metrics.observe_sibling(self.app, call, kind, time.perf_counter() - began)
 
 
-def _fits(token: str) -> bool:
-    return 0 < len(token) <= _MAX_ID and "\0" not in token
-
-
 def _usable(message: "pb.ChangeRow | pb.AnnouncedItem") -> Pair | None:
-    if not _fits(message.item_id) or (message.revision and not _fits(message.revision)):
+    if not usable_name(message.item_id) or (message.revision and not usable_name(message.revision)):
         return None
     return pair_from_wire(message)
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_chassis import log
 from memoria_chassis.errors import Kind
+from memoria_contract.limits import PAGE_ROWS, SHEET_CELLS, SHEET_TABS
 from memoria_contract.types import Author
-from memoria_ingest.siblings.sibling_client import MAX_CELLS, MAX_ROWS, MAX_TABS
 from memoria_ingest.siblings.state import SourceState
 
 PROTO = "application/proto"
@@ -432,15 +432,15 @@ async def test_what_is_tiny_on_the_wire_and_huge_here_is_refused_by_its_count(ri
 
     Broken to see red: the counts taken out of `content` and `changes`.
     """
-    cells = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab(cells=[pb.Cell()] * (MAX_CELLS + 1))])
-    tabs = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab()] * (MAX_TABS + 1))
+    cells = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab(cells=[pb.Cell()] * (SHEET_CELLS + 1))])
+    tabs = pb.GetContentResponse(revision="1", title="T", tabs=[pb.SheetTab()] * (SHEET_TABS + 1))
     for content in (cells, tabs):
         rig.answer = lambda method, count, c=content: (
             page(("i", "1", False), cursor="c") if method == "ListChanges" else reply(c)
         )
         await rig.pull()
         assert rig.search.documents == {}
-    rows = pb.ListChangesResponse(rows=[pb.ChangeRow()] * (MAX_ROWS + 1), next_cursor="d")
+    rows = pb.ListChangesResponse(rows=[pb.ChangeRow()] * (PAGE_ROWS + 1), next_cursor="d")
     rig.answer = lambda method, count: reply(rows) if method == "ListChanges" else None
     await rig.pull()
     assert (await rig.source()).failure == Kind.UNAVAILABLE.value
