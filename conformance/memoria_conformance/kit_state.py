@@ -7,7 +7,7 @@ from typing import Any
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_conformance.consumers import Consumers
 from memoria_conformance.formats import GENERAL
-from memoria_conformance.store import Store
+from memoria_conformance.store import Snapshot, Store
 from memoria_conformance.world import Cell, Content, Item, Person, make_cell
 from memoria_contract.types import SubjectKind
 
@@ -21,7 +21,7 @@ class KitState:
 
     def __init__(self, app: str, store: Store, consumers: Consumers, kinds: tuple[SubjectKind, ...]) -> None:
         self._app, self._store, self._consumers, self._kinds = app, store, consumers, kinds
-        self._backups: dict[str, bytes] = {}
+        self._backups: dict[str, Snapshot] = {}
         self._verbs: dict[str, Callable[[Params], Params]] = {
             "load_world": self._load_world,
             "edit": self._edit,
@@ -32,7 +32,9 @@ class KitState:
             "restore_person": lambda p: self._right(p, "removed", False),
             "delete": lambda p: self._done(self._store.delete(self._item(p))),
             "partial_restore": self._partial_restore,
-            "restore_to": lambda p: self._done(self._store.restore(self._backups[p["prefix"]])),
+            "restore_to": lambda p: self._done(
+                self._store.put_back(_name(p["prefix"], ""), self._backups[p["prefix"]])
+            ),
             "expire_cursor": lambda p: self._done(self._consumers.expire(_consumer(p["consumer"], "pull"))),
             "add_token": self._add_token,
             "retire_tokens": self._retire_tokens,
@@ -51,7 +53,7 @@ class KitState:
         people = [Person(_name(prefix, p["alias"]), p["person_ref"], p["address"], p["name"]) for p in params["people"]]
         items = [self._read(prefix, entry) for entry in params["items"]]
         told = self._store.load_beside(people, items)
-        self._backups[prefix] = self._store.checkpoint()
+        self._backups[prefix] = self._store.snapshot(_name(prefix, ""))
         aliases: Params = {entry["alias"]: told[_name(prefix, entry["alias"])][0] for entry in params["items"]}
         for person in params["people"]:
             both = {kind.value: person[kind.value] for kind in self._kinds}

@@ -54,22 +54,32 @@ def memoria_results(request: pytest.FixtureRequest, memoria_target: "Target") ->
 
 @pytest.fixture
 def memoria_case(request: pytest.FixtureRequest, memoria_results: "dict[str, CaseResult]") -> Callable[[], None]:
-    """Fails, skips or passes as the case did. A SHOULD or MAY that fails is an expected failure."""
+    """Fails, skips or passes as the case did. A SHOULD or MAY that fails is an expected failure.
+
+    A MUST that applies and could not be tried fails, unless the ini option `memoria_allow_skipped` is set.
+    """
     result = memoria_results[request.param]
 
     def check() -> None:
-        _conclude(result)
+        _conclude(result, allow_skipped=bool(request.config.getini("memoria_allow_skipped")))
 
     return check
 
 
-def _conclude(result: "CaseResult") -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the command calls --allow-skipped."""
+    parser.addini("memoria_allow_skipped", "cases that could not be tried are skipped, not failed", "bool", False)
+
+
+def _conclude(result: "CaseResult", *, allow_skipped: bool) -> None:
     from memoria_conformance.kit import Level, Status
     from memoria_conformance.kit.render.table import render_failure
 
     match result.status:
         case Status.PASS:
             return
+        case Status.SKIP if result.unshown and not allow_skipped:
+            pytest.fail(f"{result.id} was not tried, so conformance is not shown: {result.message}", pytrace=False)
         case Status.SKIP:
             pytest.skip(result.message)
         case Status.FAIL if result.level is not Level.MUST:

@@ -156,7 +156,7 @@ async def run_reference(reference: Reference) -> Report:
         if shutil.which("node") is None:
             raise ReferenceBroke("Node.js is not installed, and this sibling is written for it")
         if not (NODE_FOLDER / "node_modules").is_dir():
-            raise ReferenceBroke("its packages are missing; `make node` fetches them where npm is installed")
+            raise ReferenceBroke("its packages are missing; in a checkout `make node` fetches them")
     async with serve_reference(reference) as target:
         return await Runner(target).run()
 

@@ -14,6 +14,19 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_conformance.revisions import REVISIONS, freeze, thaw
 from memoria_conformance.world import Content, Item, Person, World
 
+Snapshot = dict[str, list[tuple[Any, ...]]]
+"""Table → rows."""
+
+_ITEMS = "select item_id from items where substr(alias, 1, ?1) = ?2"
+_OF = {
+    "items": "select * from items where substr(alias, 1, ?1) = ?2",
+    **{
+        table: f"select * from {table} where item_id in ({_ITEMS})"  # noqa: S608 — these four
+        for table in ("revisions", "grants", "removed", "events")
+    },
+}
+"""What belongs to the items of one prefix."""
+
 
 class Store:
     """One app's database, `:memory:` or a file. Every public method is one transaction, safe from any thread."""
@@ -69,6 +82,27 @@ class Store:
             source.deserialize(backup[:18] + b"\x01\x01" + backup[20:])
             source.backup(self._db)
             source.close()
+
+    def snapshot(self, prefix: str) -> Snapshot:
+        """The rows of the items whose alias begins with `prefix`, for `put_back`."""
+        with self.transaction() as db:
+            return {table: db.execute(_OF[table], (len(prefix), prefix)).fetchall() for table in _OF}
+
+    def put_back(self, prefix: str, snapshot: Snapshot) -> None:
+        """Restore these items and what the feed's log says of them, as a backup would; consumers are not told.
+
+        Other prefixes stay as they are, and a place in the log that is taken back is never given again.
+        """
+        now = self.snapshot(prefix)
+        with self.transaction() as db:
+            # Also the log of items that are deleted by now: their alias is gone, and their id is in the snapshot.
+            ids = sorted({row[0] for row in (*now["items"], *snapshot["items"])})
+            for table in _OF:
+                db.executemany(f"delete from {table} where item_id = ?", [(item_id,) for item_id in ids])  # noqa: S608 — one of _OF
+            for table, rows in snapshot.items():
+                marks = ", ".join("?" * len(rows[0])) if rows else ""
+                if rows:
+                    db.executemany(f"insert into {table} values ({marks})", rows)  # noqa: S608 — one of _OF
 
     # --- what people do in the app -----------------------------------------------------------------------------
 

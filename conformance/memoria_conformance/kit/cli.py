@@ -24,6 +24,8 @@ from memoria_conformance.kit.suite import Case, packaged_cases
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.verdict import exit_code
 
+_KNOWN_BYTES = 1_000_000
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 app.command("list")(look.list_cases)
 app.command("show")(look.show)
@@ -78,15 +80,15 @@ def run(
         _usage("no case fits --call and --case")
     report = _run(_target(url, pull, ask, hook, timeout), chosen, prefix, stop=stop, quiet=json_ == "-")
     report = replace(report, results=apply_known(report.results, known, datetime.now(UTC).date()))
+    if json_ == "-":
+        typer.echo(render_json(report, allow_skipped=allow_skipped), nl=False)
+    else:
+        typer.echo(render_table(report, isatty=sys.stdout.isatty()), nl=False)
     _write(junit, render_junit(report))
     _write(html, render_html(report))
     _write(badge, render_badge(report))
     if json_ and json_ != "-":
         _write(Path(json_), render_json(report, allow_skipped=allow_skipped))
-    if json_ == "-":
-        typer.echo(render_json(report, allow_skipped=allow_skipped))
-    else:
-        typer.echo(render_table(report, isatty=sys.stdout.isatty()), nl=False)
     raise typer.Exit(exit_code(report, allow_skipped=allow_skipped).value)
 
 
@@ -134,6 +136,8 @@ def _known(path: Path | None) -> tuple[KnownFailure, ...]:
     if path is None:
         return ()
     try:
+        if path.stat().st_size > _KNOWN_BYTES:
+            _usage("the known-failure file is larger than 1 MB, which is no list of cases")
         return load_known(path.read_text("utf-8"), [case.id for case in packaged_cases()])
     except (OSError, UnicodeDecodeError):
         _usage("the known-failure file cannot be read")

@@ -18,6 +18,10 @@ HookFunction = Callable[[Json], Json | Awaitable[Json]]
 """Takes `{"state", "params", "action"}` and answers as the hook would; raise NotImplementedError for no such verb."""
 
 
+ANSWER_LIMIT = 16 * 1024 * 1024
+"""Bytes of a hook's answer that are read."""
+
+
 class HookBroke(Exception):
     """The hook failed: nothing can be said about the sibling (exit 3). Its text holds no parameter."""
 
@@ -42,6 +46,7 @@ class UrlHook:
     fixed = False
 
     def __init__(self, url: str, token: str | None, timeout: float = 60.0) -> None:
+        self.secret = token or ""
         parsed = httpx.URL(url)
         self._path = parsed.raw_path.decode()
         self._channel = NetworkChannel(str(parsed.copy_with(raw_path=b"/")), timeout)
@@ -80,14 +85,55 @@ class CommandHook:
             start_new_session=True,  # so that what the shell started can be ended with it
         )
         try:
-            out, _ = await asyncio.wait_for(process.communicate(body), self._timeout)
+            async with asyncio.timeout(self._timeout):
+                out = await _talk(process, body)
         except TimeoutError:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
             raise HookBroke(f"the state command did not end within {self._timeout:g} s on {verb}") from None
+        except _TooMuch:
+            raise HookBroke(f"the state command's answer to {verb} is too large") from None
+        finally:
+            _end(process)
         if process.returncode != 0:
             raise HookBroke(f"the state command ended with {process.returncode} on {verb}")
         return _answer(verb, out)
+
+
+class _TooMuch(Exception):
+    """More than ANSWER_LIMIT."""
+
+
+async def _talk(process: asyncio.subprocess.Process, body: bytes) -> bytes:
+    """The request in, the answer out, and the end of the program."""
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("the program was started without pipes")
+
+    async def tell(stdin: asyncio.StreamWriter) -> None:
+        try:
+            stdin.write(body)
+            await stdin.drain()
+            stdin.close()
+        except ConnectionError:
+            pass  # it does not want to know, which is its business
+
+    telling = asyncio.create_task(tell(process.stdin))
+    try:
+        out = bytearray()
+        while part := await process.stdout.read(64 * 1024):
+            out += part
+            if len(out) > ANSWER_LIMIT:
+                raise _TooMuch
+        await process.wait()
+    finally:
+        telling.cancel()
+    return bytes(out)
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """End the program with all that it started; nothing where it has ended by itself."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # all of it is gone already
 
 
 class FunctionHook:

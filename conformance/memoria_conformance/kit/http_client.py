@@ -10,7 +10,10 @@ import httpx
 REPLY_LIMIT = 16 * 1024 * 1024
 """Bytes of a reply that are read; a sibling that sends more has failed whatever was asked."""
 
-_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?")
+_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?/?")
+
+_VARIES = re.compile(r"^(date|content-length|age|x-response-time|server-timing)$|request-id|correlation|trace")
+"""Headers whose value is of the moment and not of the item; that one is there still counts."""
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -33,6 +36,11 @@ class Reply:
     status: int
     headers: Headers = field(repr=False)
     body: bytes = field(repr=False)
+
+    def comparable_head(self) -> bytes:
+        """Status and headers as far as they may tell one reply from another of the same kind."""
+        told = sorted((key, "" if _VARIES.search(key) else value) for key, value in self.headers)
+        return f"{self.status} {told} ".encode()
 
     def header(self, name: str) -> str:
         """The first header of this name, or ""."""
@@ -90,8 +98,9 @@ class _Httpx:
                     await reply.aclose()
         except (TimeoutError, httpx.TimeoutException):
             raise NoReply(f"no whole reply within {self._timeout:g} s") from None
-        except httpx.ConnectError:
-            raise NoReply("nobody listens there", connected=False) from None
+        except httpx.ConnectError as error:
+            tls = "certificate" in str(error).lower() or "ssl" in str(error).lower()
+            raise NoReply("TLS could not be agreed on" if tls else "nobody listens there", connected=False) from None
         except httpx.HTTPError as error:
             raise NoReply(f"the connection broke ({type(error).__name__})") from None
         pairs = ((key.decode("latin-1").lower(), value.decode("latin-1")) for key, value in reply.headers.raw)
@@ -109,7 +118,8 @@ class NetworkChannel(_Httpx):
 
     def __init__(self, origin: str, timeout: float = 10.0) -> None:
         """ValueError for what is not scheme://host[:port]."""
-        if _ORIGIN.fullmatch(origin) is None:
+        match = _ORIGIN.fullmatch(origin)
+        if match is None or int(match[1] or 0) > 65535:
             raise ValueError("the URL must be scheme://host[:port], with http or https, and nothing more")
         super().__init__(origin, None, timeout)
 
@@ -127,7 +137,10 @@ class NetworkChannel(_Httpx):
         try:
             async with asyncio.timeout(self._timeout):
                 reader, writer = await asyncio.open_connection(
-                    url.host, url.port or 443, ssl=url.scheme == "https", server_hostname=extensions.get("sni_hostname")
+                    url.host,
+                    url.port or (443 if url.scheme == "https" else 80),
+                    ssl=url.scheme == "https",
+                    server_hostname=extensions.get("sni_hostname"),
                 )
                 writer.write(head.encode("latin-1") + request.body[: len(request.body) // 2])
                 await writer.drain()

@@ -60,8 +60,11 @@ def export_proto(binary: Annotated[bool, typer.Option(help="the descriptor set i
 
 def self_test(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     """Prove the suite: every reference sibling passes, and every mutant is caught."""
-    from memoria_conformance.selftest import prove, render
-
+    try:
+        from memoria_conformance.selftest import prove, render
+    except ImportError:
+        typer.echo("the self-test needs the extra `siblings`: run it in a checkout after `make setup`", err=True)
+        raise typer.Exit(Exit.USAGE.value) from None
     outcome = asyncio.run(prove())
     typer.echo(json.dumps(outcome.as_dict(), ensure_ascii=False, indent=2) if as_json else render(outcome))
     raise typer.Exit(0 if outcome.proved else 1)

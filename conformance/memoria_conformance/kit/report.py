@@ -75,6 +75,7 @@ class Report:
     results: tuple[CaseResult, ...] = ()
     absent: tuple[str, ...] = ()  # calls that Describe does not declare
     notes: tuple[str, ...] = field(default=())  # what the reader should know about the run itself
+    broken: str = ""  # why the state hook gave up, where it did: the run then says nothing
     left_out: int = 0  # cases that were not selected, or not reached
 
     def of(self, call: str) -> tuple[CaseResult, ...]:

@@ -21,6 +21,9 @@ _NEEDED_CALLS = {
     suite.NEED_S6: "S6",
 }
 
+_APP = 100  # characters of the app's name that a report shows
+_MESSAGE = 4000  # and of what was found
+
 Progress = Callable[[CaseResult], None]
 
 
@@ -55,17 +58,20 @@ class Runner:
                         notes.append("Stopped at the first failure; the state it failed in stands.")
                         break
             finally:
-                if not standing:
-                    notes += await stage.leave()  # also when somebody interrupts: nothing of the suite is left behind
+                if not standing:  # also when somebody interrupts: nothing of the suite is left behind
+                    left = await stage.leave()
+                    notes += left
+                    self._broken = self._broken or "; ".join(left) or None
         finally:
             await self._target.channel.close()
         absent = tuple(call for call in DECLARED if not stage.declares(call))
         return Report(
-            stage.described.app,
+            stage.redactor.clean(stage.described.app)[:_APP],
             self._target.channel.origin,
             tuple(results),
             absent,
-            tuple(notes),
+            tuple(stage.redactor.clean(note)[:_MESSAGE] for note in notes),
+            broken=self._stage.redactor.clean(self._broken or ""),
             left_out=len(packaged_cases()) - len(results),
         )
 
@@ -82,11 +88,18 @@ class Runner:
             return self._result(case, status, message, at, scene, seconds=time.monotonic() - began)
 
         try:
-            scene = self._stage.scene(await self._stage.world(case.data.extra_items) if case.uses_world() else None)
+            world = await self._stage.world(case.data.extra_items) if case.uses_world() else None
+            scene = self._stage.scene(world, name=case.id, binary=case.data.binary, second_kind=case.data.second_kind)
+            taken = 0
             for number, step in enumerate(case.data.steps, start=1):
                 kind = step.WhichOneof("action")
+                if any(self._lacks(need) for need in step.needs):
+                    continue
+                taken += 1
                 at = f"step {number} of {len(case.data.steps)}, {kind}" + (f": {step.note}" if step.note else "")
                 await STEPS[kind](getattr(step, kind), scene)
+            if not taken:
+                raise NotMeant("none of its calls is declared")
         except CannotTry as why_not:
             return self._result(case, Status.SKIP, str(why_not), unshown=True)
         except NotMeant as why_not:
@@ -122,16 +135,22 @@ class Runner:
         """Why a case means nothing for this sibling, or ""."""
         if not self._stage.declares(case.call):
             return f"Describe does not declare {case.call}"
-        for need in case.data.needs:
-            call = _NEEDED_CALLS.get(need)
-            if call is not None and not self._stage.declares(call):
-                return f"needs {call}, which Describe does not declare"
-            if need == suite.NEED_ONE_KIND and len(self._stage.described.subject_kinds) > 1:
-                return "the sibling keys on both subject kinds"
-            if need == suite.NEED_TWO_TOKENS and self._target.pull_token == self._target.ask_token:
-                return "one token serves for both scopes"
-            if need == suite.NEED_NETWORK and not self._target.channel.network:
-                return "the sibling is called in process, not over a network"
+        return next((why for need in case.data.needs if (why := self._lacks(need))), "")
+
+    def _lacks(self, need: int) -> str:
+        """Why this sibling does not have what is needed, or ""."""
+        call = _NEEDED_CALLS.get(need)
+        if call is not None and not self._stage.declares(call):
+            return f"needs {call}, which Describe does not declare"
+        kinds = len(self._stage.described.subject_kinds)
+        if need == suite.NEED_ONE_KIND and kinds > 1:
+            return "the sibling keys on both subject kinds"
+        if need == suite.NEED_BOTH_KINDS and kinds < 2:
+            return "the sibling keys on one subject kind"
+        if need == suite.NEED_TWO_TOKENS and self._target.pull_token == self._target.ask_token:
+            return "one token serves for both scopes"
+        if need == suite.NEED_NETWORK and not self._target.channel.network:
+            return "the sibling is called in process, not over a network"
         return ""
 
     def _result(
@@ -152,7 +171,7 @@ class Runner:
             section=case.data.section,
             rule=case.data.rule,
             status=status,
-            message=self._stage.redactor.clean(message),
+            message=self._stage.redactor.clean(message)[:_MESSAGE],
             step=step,
             exchanges=scene.transcript.exchanges if scene is not None else (),
             seconds=seconds,

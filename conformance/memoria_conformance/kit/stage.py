@@ -9,6 +9,7 @@ from memoria_conformance.kit.model import Model, world_params
 from memoria_conformance.kit.scene import CallRefused, CannotTry, CheckFailed, Scene, World
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.transcript import Redactor
+from memoria_contract.limits import NAME_LENGTH, usable_name
 
 DECLARED = {
     "S1": pb.CALL_LIST_CHANGES,
@@ -43,6 +44,7 @@ class Stage:
             self.redactor.hide(target.pull_token, "MEMORIA_TOKEN")
         self.redactor.hide(target.pull_token, "MEMORIA_PULL_TOKEN")
         self.redactor.hide(target.ask_token, "MEMORIA_ASK_TOKEN")
+        self.redactor.hide(getattr(target.hook, "secret", ""), "MEMORIA_STATE_TOKEN")
 
     async def prepare(self) -> list[str]:
         """Ask what the sibling declares; returns what the reader should know. Raises Unreachable and TokenRefused.
@@ -53,8 +55,8 @@ class Stage:
         try:
             reply, _ = await scene.call("Describe", pb.DescribeRequest(), pb.DescribeResponse)
         except (CallRefused, CheckFailed) as error:
-            if scene.unheard:
-                raise Unreachable(f"nobody listens at {self.target.channel.origin}") from None
+            if not isinstance(error, CallRefused) and scene.no_reply:
+                raise Unreachable(f"no answer from {self.target.channel.origin}: {scene.no_reply}") from None
             if isinstance(error, CallRefused) and error.code == "unauthenticated":
                 raise TokenRefused("the sibling does not accept the pull token: Describe is unauthenticated") from None
             self.described.calls.extend(sorted(set(DECLARED.values()) - {pb.CALL_AGGREGATE}))
@@ -63,17 +65,29 @@ class Stage:
         try:
             await scene.call("Describe", pb.DescribeRequest(), pb.DescribeResponse, token="ask")  # noqa: S106 — its name
         except (CallRefused, CheckFailed) as error:  # anything else is for the cases to find
-            if isinstance(error, CallRefused) and error.code == "unauthenticated":
-                raise TokenRefused("the sibling does not accept the ask token: Describe is unauthenticated") from None
+            if isinstance(error, CallRefused) and error.code == "unauthenticated" and await self._unknown_to_s2():
+                raise TokenRefused("the sibling does not accept the ask token: its calls are unauthenticated") from None
         return []
+
+    async def _unknown_to_s2(self) -> bool:
+        """Whether S2 knows the ask token no better than Describe did: then it is the token, and not Describe (D-02)."""
+        try:
+            await self.scene(None).call("Authorize", pb.AuthorizeRequest(), pb.AuthorizeResponse)
+        except CallRefused as error:
+            return error.code == "unauthenticated"
+        except CheckFailed:
+            return False
+        return False
 
     def declares(self, call: str) -> bool:
         """Whether Describe names the call of this group; true of the groups that are no calls."""
         return call not in DECLARED or DECLARED[call] in self.described.calls
 
-    def scene(self, world: World | None) -> Scene:
-        """A scene in this world."""
-        return Scene(self.target, self.redactor, self.described, world)
+    def scene(self, world: World | None, *, name: str = "", binary: bool = False, second_kind: bool = False) -> Scene:
+        """A scene in this world, for the case of this name."""
+        return Scene(
+            self.target, self.redactor, self.described, world, name=name, binary=binary, second_kind=second_kind
+        )
 
     def spoil(self) -> None:
         """The standing world was changed: whoever comes next gets a new one."""
@@ -102,6 +116,10 @@ class Stage:
             raise HookBroke("the state hook does not do load_world") from None
         self._standing = await self._learn(prefix, Model(params), answer)
         self._dirty = extra > 0
+        if missing := [
+            alias for alias in self._standing.model.items if "extra" in alias and alias not in self._standing.ids
+        ]:
+            raise CannotTry(f"the state hook gave no id for {len(missing)} of {extra} further items")
         return self._standing
 
     async def leave(self) -> list[str]:
@@ -116,13 +134,17 @@ class Stage:
         aliases = answer.get("aliases")
         if not isinstance(aliases, dict):
             raise HookBroke("the state hook's answer to load_world has no `aliases`")
-        ids = {alias: str(aliases[alias]) for alias in model.items if alias in aliases}
+        ids = {alias: aliases[alias] for alias in model.items if alias in aliases}
+        if not all(isinstance(item_id, str) and usable_name(item_id) for item_id in ids.values()):
+            raise HookBroke(f"the state hook's `aliases` of items must be texts of 1 to {NAME_LENGTH} characters")
         subjects = {alias: aliases[alias] for alias in model.people if alias in aliases}
         self._check_people(model, subjects)
         revisions = answer.get("revisions")
         for alias, revision in (revisions if isinstance(revisions, dict) else {}).items():
+            if not isinstance(revision, str):
+                raise HookBroke("the state hook's `revisions` must be texts")
             if alias in model.items:
-                model.items[alias].log = [str(revision)]
+                model.items[alias].log = [revision]
         world = World(prefix, model, ids, subjects, {})
         await learn_all(self.scene(world))
         world.history = {alias: list(item.log) for alias, item in model.items.items()}

@@ -1,5 +1,6 @@
 """The sibling under test: how to reach it, with which tokens, and how to change its state."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ class Target:
         cls, url: str, *, pull_token: str, ask_token: str, hook: Hook | None = None, timeout: float = 10.0
     ) -> "Target":
         """A sibling at `url`, scheme://host[:port]; `timeout` in seconds for each request."""
+        _check_tokens(pull_token, ask_token)
         return cls(NetworkChannel(url, timeout), pull_token, ask_token, hook)
 
     @classmethod
@@ -34,5 +36,12 @@ class Target:
         origin: str = "http://sibling.localhost",
     ) -> "Target":
         """An ASGI app of this process; `origin` is where its links point, `state` its state hook as a function."""
+        _check_tokens(pull_token, ask_token)
         hook = FunctionHook(state) if state is not None else None
         return cls(AsgiChannel(app, origin), pull_token, ask_token, hook)
+
+
+def _check_tokens(*tokens: str) -> None:
+    """ValueError for a token that no header can carry."""
+    if not all(re.fullmatch(r"[\x21-\x7e]{1,4096}", token) for token in tokens):
+        raise ValueError("a token is printable ASCII without blanks, and there must be one")

@@ -38,6 +38,10 @@ class Redactor:
             text = text.replace(f"Bearer {secret}", f"Bearer {name}").replace(f'"{secret}"', f'"{name}"')
         return text
 
+    def clean_bytes(self, body: bytes) -> bytes:
+        """The same of bytes, before they are cut or encoded for showing: afterwards a secret is no longer one piece."""
+        return self.clean(body.decode("latin-1")).encode("latin-1", "replace")
+
 
 class Transcript:
     """The exchanges of one case, kept as they were until somebody wants to see them."""
@@ -64,10 +68,10 @@ class Transcript:
         return Exchange(
             request_line=f"{request.verb} {request.path}",
             request_headers=tuple((key, clean(value)) for key, value in request.headers),
-            request_body=clean(_shown(request.body)),
+            request_body=_shown(self._redactor.clean_bytes(request.body)),
             status=reply.status if reply else None,
-            reply_headers=tuple((key, clean(value)) for key, value in reply.headers) if reply else (),
-            reply_body=clean(_shown(reply.body)) if reply else why,
+            reply_headers=tuple((clean(key), _cut(clean(value))) for key, value in reply.headers) if reply else (),
+            reply_body=_shown(self._redactor.clean_bytes(reply.body)) if reply else why,
             curl=self._curl(request),
         )
 
@@ -75,7 +79,7 @@ class Transcript:
         clean = self._redactor.clean
         asked = json.dumps({"state": verb, "params": params}, ensure_ascii=False)
         answered = json.dumps(answer, ensure_ascii=False)
-        return Exchange(f"state hook: {verb}", (), clean(_cut(asked)), None, (), clean(_cut(answered)), "")
+        return Exchange(f"state hook: {verb}", (), _cut(clean(asked)), None, (), _cut(clean(answered)), "")
 
     def _curl(self, request: Request) -> str:
         if request.cut or len(request.body) > _IN_CURL:

@@ -101,7 +101,7 @@ def exit_code(report: Report, *, allow_skipped: bool = False) -> Exit:
     A failed SHOULD or MAY is a warning, and a KNOWN failure was agreed to: neither fails a run. A STALE one does
     whatever its level, for it says that the known-failure file is wrong. `allow_skipped` forgives what was not shown.
     """
-    if any(result.status is Status.ERROR for result in report.results):
+    if report.broken or any(result.status is Status.ERROR for result in report.results):
         return Exit.HARNESS
     if all(result.status is Status.SKIP for result in report.results):  # or there are none
         return Exit.USAGE

@@ -6,7 +6,7 @@ from typing import Any
 from memoria_conformance.feed import Changes, Feed
 from memoria_conformance.mutants.build import Mutant, alias_of
 from memoria_conformance.rulings import ItemAt, Rulings
-from memoria_conformance.store import Store
+from memoria_conformance.store import Snapshot, Store
 from memoria_contract.types import Subject, SubjectKind, Verdict
 
 
@@ -22,7 +22,7 @@ class _Cached(Rulings):
         return [cache.setdefault((subject, pair), verdict) for pair, verdict in zip(pairs, fresh, strict=True)]
 
 
-class _Each(Rulings):
+class Each(Rulings):
     """A fault in the answer for one pair."""
 
     def authorize(self, subject: Subject | None, pairs: Sequence[ItemAt]) -> list[Verdict]:
@@ -40,43 +40,43 @@ class _Each(Rulings):
         return [r for (r,) in self._store.query("select revision from revisions where item_id = ? order by n", item_id)]
 
 
-class _GrantIsEnough(_Each):
+class _GrantIsEnough(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.VISIBLE if self.has("grants", pair[0], subject) else right
 
 
-class _LinkIsTeam(_Each):
+class _LinkIsTeam(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.VISIBLE if alias_of(self._store, pair[0]) == "doc.link" else right
 
 
-class _GuestIsUnknown(_Each):
+class _GuestIsUnknown(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.UNKNOWN if alias_of(self._store, pair[0]) == "doc.guest" else right
 
 
-class _MissingIsAhead(_Each):
+class _MissingIsAhead(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         missing = not self._store.query("select 1 from items where item_id = ?", pair[0])
         return Verdict.AHEAD if missing and right is Verdict.NOT_VISIBLE else right
 
 
-class _AheadIsStale(_Each):
+class _AheadIsStale(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.STALE if right is Verdict.AHEAD else right
 
 
-class _StaleIsAhead(_Each):
+class _StaleIsAhead(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.AHEAD if right is Verdict.STALE else right
 
 
-class _StaleIsVisible(_Each):
+class _StaleIsVisible(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.VISIBLE if right is Verdict.STALE else right
 
 
-class _Numeric(_Each):
+class _Numeric(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         if right not in (Verdict.STALE, Verdict.AHEAD):
             return right
@@ -87,17 +87,17 @@ class _Numeric(_Each):
             return Verdict.AHEAD
 
 
-class _OnlyLastRevision(_Each):
+class _OnlyLastRevision(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.AHEAD if right is Verdict.STALE and pair[1] != self.log(pair[0])[-2] else right
 
 
-class _RemovedMayRead(_Each):
+class _RemovedMayRead(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.VISIBLE if self.has("removed", pair[0], subject) else right
 
 
-class _RemovedLearnsRevisions(_Each):
+class _RemovedLearnsRevisions(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         if not self.has("removed", pair[0], subject) or pair[1] == self.log(pair[0])[-1]:
             return right
@@ -150,7 +150,7 @@ class _NarrowedWhenTold(Feed):
         return self._store.__dict__.setdefault("told", {})
 
 
-class _UntilTold(_Each):
+class _UntilTold(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         standing = self._store.query("select 1 from items where item_id = ?", pair[0])
         left = not self._store.__dict__.get("told", {}).get(pair[0], True)
@@ -171,12 +171,12 @@ class _DeletedStaysReadable(Store):
             self.__dict__.setdefault("ghosts", set()).add(item_id)
 
 
-class _GhostsVisible(_Each):
+class _GhostsVisible(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         return Verdict.VISIBLE if pair[0] in self._store.__dict__.get("ghosts", ()) else right
 
 
-class _LogOutlivesRestore(_Each):
+class _LogOutlivesRestore(Each):
     def one(self, subject: Subject | None, pair: ItemAt, right: Verdict) -> Verdict:
         seen: set[ItemAt] = self.__dict__.setdefault("seen", set())
         if right is Verdict.VISIBLE:
@@ -185,7 +185,7 @@ class _LogOutlivesRestore(_Each):
 
 
 class _RestoreForgotten(Store):
-    def restore(self, backup: bytes) -> None:
+    def put_back(self, prefix: str, snapshot: Snapshot) -> None:
         """Says that it put the backup back."""
 
 

@@ -156,6 +156,56 @@ class _FirstTab(_Content):
         return reply
 
 
+class _CutsText(_Content):
+    def changed(self, reply: pb.GetContentResponse) -> pb.GetContentResponse:
+        reply.body = reply.body[:200]
+        for tab in reply.tabs:
+            for cell in tab.cells:
+                cell.display = cell.display[:200]
+        return reply
+
+
+class _TabsReversed(_Content):
+    def changed(self, reply: pb.GetContentResponse) -> pb.GetContentResponse:
+        tabs = list(reply.tabs)[::-1]
+        del reply.tabs[:]
+        reply.tabs.extend(tabs)
+        return reply
+
+
+class _OldNameNewText(_Content):
+    async def get_content(self, request: pb.GetContentRequest, caller: Consumer) -> pb.GetContentResponse:
+        logged = "select 1 from revisions where item_id = ? and revision = ?"
+        asked = request.revision if self.store.query(logged, request.item_id, request.revision) else ""
+        if asked:
+            request = pb.GetContentRequest(item_id=request.item_id)
+        reply = await SiblingServer.get_content(self, request, caller)
+        reply.revision = asked or reply.revision
+        return reply
+
+
+class _SaysNoRevision(_Content):
+    async def get_content(self, request: pb.GetContentRequest, caller: Consumer) -> pb.GetContentResponse:
+        try:
+            return await SiblingServer.get_content(self, request, caller)
+        except ServiceError as error:
+            if request.revision and self.exists(request.item_id):
+                raise ServiceError(error.kind, "no such revision") from None
+            raise
+
+
+class _KeepsNewest(_Content):
+    """A cache that only ever goes forward, as one keyed by the highest revision would."""
+
+    async def get_content(self, request: pb.GetContentRequest, caller: Consumer) -> pb.GetContentResponse:
+        reply = await SiblingServer.get_content(self, request, caller)
+        held = _cache.get((id(self.store), request.item_id))
+        if held is not None and int(held.revision) > int(reply.revision) and not request.revision:
+            return held
+        _cache[id(self.store), request.item_id] = reply
+        return reply
+
+
 _person: contextvars.ContextVar[str] = contextvars.ContextVar("person", default="")
 
 
@@ -195,6 +245,11 @@ MUTANTS = (
     Mutant("ascii-text", "What is not ASCII is dropped.", server=_AsciiText),
     Mutant("links-elsewhere", "The link is on another host.", server=_LinksElsewhere),
     Mutant("own-revisions", "S3 counts revisions in its own way.", server=_OwnRevision),
+    Mutant("text-cut", "A text ends after 200 characters.", server=_CutsText),
+    Mutant("tabs-reversed", "Tabs come in reverse.", server=_TabsReversed),
+    Mutant("old-name-new-text", "An old revision comes with the current text.", server=_OldNameNewText),
+    Mutant("says-no-such-revision", "not_found says whether it is the revision.", server=_SaysNoRevision),
+    Mutant("keeps-newest", "The newest content ever served is served.", server=_KeepsNewest, revisions="counter"),
     Mutant("no-date", "There is no date.", server=_NoDate),
     Mutant("no-title", "There is no title.", server=_NoTitle),
     Mutant("cells-by-column", "Cells come by column, then row.", server=_CellsByColumn),

@@ -1,7 +1,5 @@
 """Faults of S1."""
 
-import base64
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -91,18 +89,34 @@ class _ForgedIsQuiet(Feed):
         return super().changes(consumer, cursor) or Changes([], cursor, False)
 
 
-class _ForeignAccepted(Feed):
-    def _mac(self, purpose: str, consumer: str, body: bytes) -> bytes:
-        return super()._mac(purpose, "anybody" if purpose == "cursor" else consumer, body)
+class _Remembers(Feed):
+    """A feed that knows whom it gave each cursor."""
+
+    @property
+    def issued(self) -> dict[str, str]:
+        given: dict[str, str] = self.__dict__.setdefault("given", {})
+        return given
+
+    def _cursor(self, consumer: str, seq: int) -> str:
+        cursor = super()._cursor(consumer, seq)
+        self.issued[cursor] = consumer
+        return cursor
 
 
-class _MacUnchecked(Feed):
-    def _open(self, purpose: str, consumer: str, text: str) -> list[Any] | None:
-        try:
-            opened: list[Any] = json.loads(base64.urlsafe_b64decode(text.encode())[16:])
-        except ValueError:
-            return None
-        return opened
+class _ForeignAccepted(_Remembers):
+    def changes(self, consumer: str, cursor: str) -> Changes | None:
+        holder = self.issued.get(cursor, consumer)
+        opened = self._open("cursor", holder, cursor) if holder != consumer else None
+        if opened is not None and opened[0] == self._consumers.state(holder).epoch:
+            cursor = self._cursor(consumer, opened[1])
+        return super().changes(consumer, cursor)
+
+
+class _HalfRead(_Remembers):
+    def changes(self, consumer: str, cursor: str) -> Changes | None:
+        own = [known for known, holder in self.issued.items() if holder == consumer]
+        alike = [known for known in own if cursor and known[:12] == cursor[:12]]
+        return super().changes(consumer, alike[0] if alike else cursor)
 
 
 class _ExpiryIgnored(Consumers):
@@ -218,7 +232,7 @@ MUTANTS = (
     Mutant("forged-restarts", "An unknown cursor begins again without a word.", feed=_ForgedRestarts),
     Mutant("forged-is-quiet", "An unknown cursor brings nothing.", feed=_ForgedIsQuiet),
     Mutant("foreign-cursor", "Another consumer's cursor is as good as one's own.", feed=_ForeignAccepted),
-    Mutant("cursor-unsigned", "A cursor that somebody changed is believed.", feed=_MacUnchecked),
+    Mutant("cursor-half-read", "A cursor is known by how it begins.", feed=_HalfRead),
     Mutant("cursor-for-ever", "A cursor past its time is still good.", consumers=_ExpiryIgnored),
     Mutant("expiry-for-all", "One consumer's expiry is everybody's.", consumers=_ExpiryForAll),
     Mutant("future-is-quiet", "A cursor from a lost future brings nothing.", feed=_FutureIsQuiet),

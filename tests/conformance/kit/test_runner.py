@@ -14,13 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kit_harness import ASK, PULL, STATE, empty_sibling, hook_of, mutant, run, target_of
 
+from memoria.sibling.v1 import sibling_pb2
+from memoria_conformance.consumers import Consumer
 from memoria_conformance.kit import Exit, Level, Runner, Status, Target, Unreachable, matching, packaged_cases
 from memoria_conformance.kit.hook_client import FileHook, UrlHook
 from memoria_conformance.kit.render.json import render_json
 from memoria_conformance.kit.render.table import render_table
 from memoria_conformance.kit.transcript import _quoted
 from memoria_conformance.kit.verdict import exit_code, last_line
+from memoria_conformance.mutants.build import Mutant
+from memoria_conformance.rulings import Rulings
+from memoria_conformance.server import SiblingServer
 from memoria_conformance.sibling import Sibling, make_sibling
+from memoria_contract.types import Subject, SubjectKind
 
 
 def outcome(target: Target, case: str) -> tuple[Status, str]:
@@ -33,7 +39,8 @@ def test_a_conforming_sibling_is_conformant(target: Target) -> None:
     """Every case passes; only half a request cannot be sent in process."""
     report = run(target)
     assert {r.id: r.message for r in report.results if r.status is not Status.PASS} == {
-        "T-13": "the sibling is called in process, not over a network"
+        "T-13": "the sibling is called in process, not over a network",
+        "S2-28": "the sibling keys on one subject kind",
     }
     assert last_line(report) == "conformant: Describe transport S1 S1a S2 S3 S6"
     assert exit_code(report) is Exit.CONFORMANT
@@ -44,6 +51,37 @@ def test_revisions_of_any_kind_conform(style: str) -> None:
     """Counters, hashes and ULIDs (CON-04)."""
     report = run(target_of(empty_sibling("docs", revisions=style)))
     assert last_line(report) == "conformant: Describe transport S1 S1a S2 S3 · absent: S6"
+
+
+class _PersonRefsForAll(Rulings):
+    """Any person_ref is a member; addresses are looked up."""
+
+    def _person(self, subject: Subject) -> str | None:
+        return super()._person(subject) or ("anybody" if subject.kind is SubjectKind.PERSON_REF else None)
+
+
+def test_a_sibling_of_both_kinds_is_asked_under_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the same person under either; a fault under the second kind alone is found by S2-28, which no mutant of
+    one kind can show."""
+    both = (SubjectKind.ADDRESS, SubjectKind.PERSON_REF)
+    report = run(target_of(empty_sibling(subject_kinds=both)))
+    assert last_line(report) == "conformant: Describe transport S1 S1a S2 S3 S6"
+    assert {r.id for r in report.results if r.status is Status.SKIP} == {"T-13", "S2-16", "S2-17", "S2-29", "S6-15"}
+    monkeypatch.setattr("memoria_conformance.sibling.Rulings", _PersonRefsForAll)
+    report = run(target_of(empty_sibling(subject_kinds=both)))
+    assert [r.id for r in report.results if r.status is Status.FAIL] == ["S2-28"]
+
+
+class _OnlyS2(SiblingServer):
+    async def describe(self, request: sibling_pb2.DescribeRequest, caller: Consumer) -> sibling_pb2.DescribeResponse:
+        reply = await super().describe(request, caller)
+        return sibling_pb2.DescribeResponse(app="rights", calls=[3], subject_kinds=reply.subject_kinds)
+
+
+def test_a_sibling_of_one_call_is_asked_about_that_one() -> None:
+    """What Describe does not declare is not held against it, in the transport cases either."""
+    report = run(Mutant("only-s2", "It answers about people and holds nothing.", server=_OnlyS2).target())
+    assert last_line(report) == "conformant: Describe transport S2 · absent: S1 S1a S3 S6"
 
 
 def test_nobody_listening_is_not_a_verdict() -> None:

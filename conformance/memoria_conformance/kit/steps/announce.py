@@ -1,16 +1,16 @@
 """S1a: the re-announce, whose markers and count are checked whatever the case is about."""
 
-import json
-
 from memoria.conformance.v1 import suite_pb2 as pb
 from memoria.sibling.v1 import sibling_pb2 as sibling
 from memoria_conformance.kit.http_client import Reply
 from memoria_conformance.kit.scene import Announced, CallRefused, CheckFailed, NotMeant, Scene
-from memoria_conformance.kit.steps.changes import settle
+from memoria_conformance.kit.steps.changes import facts_only, settle
 from memoria_conformance.kit.steps.refusal import must_refuse, unexpected
+from memoria_contract.limits import CURSOR_LENGTH, NAME_LENGTH, PAGE_ROWS, usable_name
 
 _PAGES = 2000
 _FACTS = {"itemId", "item_id", "revision"}
+_AROUND = {"opening", "announceId", "announce_id", "items", "closing", "nextPageToken", "next_page_token"}
 
 
 async def run(step: pb.Announce, scene: Scene) -> None:
@@ -68,14 +68,16 @@ def _take(read: Announced, reply: sibling.AnnounceResponse, raw: Reply) -> None:
     if not reply.announce_id or reply.announce_id != read.announce_id:
         raise CheckFailed("every page must repeat the announce_id of the opening marker")
     for item in reply.items:
-        if not item.item_id or not item.revision:
-            raise CheckFailed("an item without an id or a revision")
+        if not usable_name(item.item_id) or not usable_name(item.revision):
+            raise CheckFailed(f"an item needs an id and a revision of 1 to {NAME_LENGTH} characters")
         if item.item_id in read.items:
             raise CheckFailed("an item is named twice in one announce")
         read.items[item.item_id] = item.revision
-    for entry in json.loads(raw.body).get("items", ()):
-        if more := set(entry) - _FACTS:
-            raise CheckFailed(f"an item carries more than its id and revision: {', '.join(sorted(more))}")
+    facts_only(reply, raw, "items", _FACTS, _AROUND)
+    if len(reply.items) > PAGE_ROWS or max(len(reply.next_page_token), len(reply.closing.cursor)) > CURSOR_LENGTH:
+        raise CheckFailed(
+            f"memoria takes {PAGE_ROWS} items a page, and tokens and cursors of {CURSOR_LENGTH} characters"
+        )
     if reply.HasField("closing") is bool(reply.next_page_token):
         raise CheckFailed("next_page_token must be empty exactly when the closing marker is there")
     read.pages, read.page_token = read.pages + 1, reply.next_page_token

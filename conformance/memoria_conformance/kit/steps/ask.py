@@ -8,8 +8,9 @@ from google.protobuf import unknown_fields
 from memoria.conformance.v1 import suite_pb2 as pb
 from memoria.sibling.v1 import sibling_pb2 as sibling
 from memoria_conformance.kit.http_client import Reply
-from memoria_conformance.kit.scene import CallRefused, CheckFailed, Scene
+from memoria_conformance.kit.scene import CallRefused, CannotTry, CheckFailed, Scene
 from memoria_conformance.kit.steps.refusal import must_refuse, unexpected
+from memoria_contract.codec import PROTO, media_type
 from memoria_contract.types import Pair, Verdict
 from memoria_contract.wire import decode_verdicts, pair_from_wire, verdict_from_wire
 
@@ -18,12 +19,13 @@ async def run(step: pb.Ask, scene: Scene) -> None:
     """One call; every verdict that the case does not state is the model's."""
     asker = step.asker or None
     subject = scene.fill_subject(step.subject) if step.HasField("subject") else scene.subject(step.asker)
-    asked = [(pair.item, scene.revision(pair.item, pair.revision), pair.verdict) for pair in step.pairs]
+    pairs = [(name, pair) for pair in step.pairs for name in _names(pair)]
+    asked = [(name, _revision(scene, asker, name, pair.revision), pair.verdict) for name, pair in pairs]
     asked += [(f"never.pad{n}", "1", 0) for n in range(step.pad_to - len(asked))]
     request = sibling.AuthorizeRequest(subject=subject)
     for alias, revision, _ in asked:
         request.items.add(item_id=scene.item_id(alias), revision=revision)
-    call = scene.call("Authorize", request, sibling.AuthorizeResponse, binary=step.binary)
+    call = scene.call("Authorize", request, sibling.AuthorizeResponse, binary=step.binary, token=step.token)
     if step.HasField("refused"):
         await must_refuse(call, step.refused, f"Authorize of {len(asked)} pairs")
         return
@@ -38,7 +40,20 @@ async def run(step: pb.Ask, scene: Scene) -> None:
             whom = step.asker or "this subject"
             raise CheckFailed(f"{whom}, {alias}: expected {expected.name}, got {verdict.name}")
     if step.save:
-        scene.saved[step.save] = _blanked(request, reply, raw, binary=step.binary)
+        binary = media_type(raw.header("content-type")) == PROTO
+        scene.saved[step.save] = _blanked(request, reply, raw, binary=binary)
+
+
+def _names(pair: pb.AskedPair) -> list[str]:
+    return [f"{pair.item}{n}" for n in range(pair.numbered)] or [pair.item]
+
+
+def _revision(scene: Scene, asker: str | None, alias: str, which: str) -> str:
+    """The revision to ask about. CannotTry where nobody told it and the answer depends on it."""
+    told = scene.told(alias, which)
+    if told is None and scene.model.verdict(asker, alias, "") is not Verdict.NOT_VISIBLE:
+        raise CannotTry(f"the revision of {alias} is not known: give `revisions` in the state hook's answer")
+    return told or "1"
 
 
 def stated_or_derived(stated: Verdict | None, derived: Verdict) -> Verdict:
@@ -63,7 +78,7 @@ def answered_once(pairs: Sequence[Pair], reply: sibling.AuthorizeResponse) -> li
 
 def _blanked(request: sibling.AuthorizeRequest, reply: sibling.AuthorizeResponse, raw: Reply, *, binary: bool) -> bytes:
     """The reply to one pair as bytes, with what the pair itself brought taken out."""
-    head = f"{raw.status} {raw.header('content-type')} ".encode()
+    head = raw.comparable_head()
     if binary:
         unknown = [unknown_fields.UnknownFieldSet(message) for message in (reply, *reply.verdicts)]
         extra = sum(len(fields) for fields in unknown)
@@ -71,9 +86,14 @@ def _blanked(request: sibling.AuthorizeRequest, reply: sibling.AuthorizeResponse
     (pair,) = request.items
     body = raw.body
     for text in sorted((pair.item_id, pair.revision), key=len, reverse=True):
-        body = body.replace(_json(text), b'"*"')
+        for spelling in _spellings(text):
+            body = body.replace(spelling, b'"*"')
     return head + body
 
 
-def _json(text: str) -> bytes:
-    return json.dumps(text, ensure_ascii=False).encode()
+def _spellings(text: str) -> set[bytes]:
+    """A text in JSON as encoders write it: with and without escapes for what is not ASCII, `/`, `<`, `>` and `&`."""
+    plain = {json.dumps(text, ensure_ascii=ascii_only) for ascii_only in (True, False)}
+    slashed = {one.replace("/", "\\/") for one in plain}
+    marked = {one.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026") for one in plain | slashed}
+    return {one.encode() for one in plain | slashed | marked}

@@ -4,17 +4,21 @@ import json
 from collections.abc import Collection
 
 from google.protobuf import unknown_fields
+from google.protobuf.message import Message
 
 from memoria.conformance.v1 import suite_pb2 as pb
 from memoria.sibling.v1 import sibling_pb2 as sibling
 from memoria_conformance.kit.http_client import Reply
 from memoria_conformance.kit.scene import CallRefused, CheckFailed, Scene
 from memoria_conformance.kit.steps.refusal import unexpected
+from memoria_contract.codec import PROTO, media_type
+from memoria_contract.limits import CURSOR_LENGTH, NAME_LENGTH, PAGE_ROWS, usable_name
 
-_PAGES = 2000
+_PAGES = 10_000  # an app whose pages are of one row tells of every world there ever was
 _EMPTY_PAGES = 50  # one or a few may be empty; a feed that only ever says "more" never ends
 _NAMED = 6  # items that a message names
 _FACTS = {"itemId", "item_id", "revision", "gone", "touchedAt", "touched_at"}
+_AROUND = {"rows", "nextCursor", "next_cursor", "hasMore", "has_more", "reannounceRequired", "reannounce_required"}
 
 
 async def run(step: pb.Changes, scene: Scene) -> None:
@@ -34,7 +38,7 @@ async def run(step: pb.Changes, scene: Scene) -> None:
         if empty > _EMPTY_PAGES:
             raise CheckFailed(f"the feed says has_more on {empty} pages in a row without a row")
         cursor = reply.next_cursor
-        if not reply.has_more or step.one_page:
+        if not reply.has_more:
             break
     else:
         raise CheckFailed(f"the feed still says has_more after {_PAGES} pages")
@@ -45,6 +49,9 @@ async def run(step: pb.Changes, scene: Scene) -> None:
         if alias is None:
             continue  # of another run, or of people
         touched[alias] = row.gone
+        ever = [known for known in scene.world.history.get(alias, ()) if known is not None]
+        if row.gone and ever and row.revision not in ever:
+            raise CheckFailed("a gone row must name a revision that the item had: anything else tells why it is gone")
         if row.gone:
             held.pop(alias, None)
         else:
@@ -67,18 +74,33 @@ def _check(reply: sibling.ListChangesResponse, raw: Reply, *, first_contact: boo
     if reply.reannounce_required:
         what = "on first contact" if first_contact else "for the cursor it gave just now"
         raise CheckFailed(f"reannounce_required {what}")
-    if not reply.next_cursor:
-        raise CheckFailed("a page without next_cursor")
+    if not 0 < len(reply.next_cursor) <= CURSOR_LENGTH:
+        raise CheckFailed(f"a page needs a next_cursor of 1 to {CURSOR_LENGTH} characters")
+    if len(reply.rows) > PAGE_ROWS:
+        raise CheckFailed(f"a page of {len(reply.rows)} rows; memoria takes {PAGE_ROWS}")
     for row in reply.rows:
-        if not row.item_id or (not row.revision and not row.gone):
-            raise CheckFailed("a row without an item id or a revision")
+        if not usable_name(row.item_id) or not usable_name(row.revision):
+            raise CheckFailed(
+                f"a row needs an item id and a revision of 1 to {NAME_LENGTH} characters, also where it is gone"
+            )
         if not row.HasField("touched_at"):
             raise CheckFailed("a row without touched_at")
-        if len(unknown_fields.UnknownFieldSet(row)):
-            raise CheckFailed("a row carries more than item_id, revision, gone and touched_at")
-    for row in json.loads(raw.body).get("rows", ()):
-        if more := set(row) - _FACTS:
-            raise CheckFailed(f"a row carries more than its four facts: {', '.join(sorted(more))}")
+    facts_only(reply, raw, "rows", _FACTS, _AROUND)
+
+
+def facts_only(reply: Message, raw: Reply, rows: str, facts: set[str], around: set[str]) -> None:
+    """CheckFailed where a reply of the feed or the announce carries more than the contract names (CON-13)."""
+    if media_type(raw.header("content-type")) == PROTO:
+        messages = (reply, *getattr(reply, rows))
+        if any(len(unknown_fields.UnknownFieldSet(message)) for message in messages):
+            raise CheckFailed(f"the reply or one of its {rows} carries an unknown field")
+        return
+    document = json.loads(raw.body)
+    if more := set(document) - around:
+        raise CheckFailed(f"the reply carries more than the contract names: {some(more)}")
+    for row in document.get(rows) or ():
+        if more := set(row) - facts:
+            raise CheckFailed(f"one of the {rows} carries more than the contract names: {some(more)}")
 
 
 def _compare(step: pb.Changes, scene: Scene, touched: dict[str, bool], held: dict[str, str]) -> None:

@@ -27,6 +27,7 @@ class Need(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NEED_S2: _ClassVar[Need]
     NEED_S3: _ClassVar[Need]
     NEED_S6: _ClassVar[Need]
+    NEED_BOTH_KINDS: _ClassVar[Need]
 LEVEL_UNSPECIFIED: Level
 LEVEL_MUST: Level
 LEVEL_SHOULD: Level
@@ -40,6 +41,7 @@ NEED_S1A: Need
 NEED_S2: Need
 NEED_S3: Need
 NEED_S6: Need
+NEED_BOTH_KINDS: Need
 
 class Suite(_message.Message):
     __slots__ = ("call", "about", "cases")
@@ -52,7 +54,7 @@ class Suite(_message.Message):
     def __init__(self, call: _Optional[str] = ..., about: _Optional[str] = ..., cases: _Optional[_Iterable[_Union[Case, _Mapping]]] = ...) -> None: ...
 
 class Case(_message.Message):
-    __slots__ = ("id", "level", "section", "rule", "needs", "extra_items", "steps", "unkillable")
+    __slots__ = ("id", "level", "section", "rule", "needs", "extra_items", "steps", "unkillable", "binary", "second_kind")
     ID_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     SECTION_FIELD_NUMBER: _ClassVar[int]
@@ -61,6 +63,8 @@ class Case(_message.Message):
     EXTRA_ITEMS_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     UNKILLABLE_FIELD_NUMBER: _ClassVar[int]
+    BINARY_FIELD_NUMBER: _ClassVar[int]
+    SECOND_KIND_FIELD_NUMBER: _ClassVar[int]
     id: str
     level: Level
     section: str
@@ -69,10 +73,12 @@ class Case(_message.Message):
     extra_items: int
     steps: _containers.RepeatedCompositeFieldContainer[Step]
     unkillable: str
-    def __init__(self, id: _Optional[str] = ..., level: _Optional[_Union[Level, str]] = ..., section: _Optional[str] = ..., rule: _Optional[str] = ..., needs: _Optional[_Iterable[_Union[Need, str]]] = ..., extra_items: _Optional[int] = ..., steps: _Optional[_Iterable[_Union[Step, _Mapping]]] = ..., unkillable: _Optional[str] = ...) -> None: ...
+    binary: bool
+    second_kind: bool
+    def __init__(self, id: _Optional[str] = ..., level: _Optional[_Union[Level, str]] = ..., section: _Optional[str] = ..., rule: _Optional[str] = ..., needs: _Optional[_Iterable[_Union[Need, str]]] = ..., extra_items: _Optional[int] = ..., steps: _Optional[_Iterable[_Union[Step, _Mapping]]] = ..., unkillable: _Optional[str] = ..., binary: _Optional[bool] = ..., second_kind: _Optional[bool] = ...) -> None: ...
 
 class Step(_message.Message):
-    __slots__ = ("note", "state", "ask", "changes", "announce", "content", "aggregate", "describe", "http", "same")
+    __slots__ = ("note", "state", "ask", "changes", "announce", "content", "aggregate", "describe", "http", "same", "needs")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     ASK_FIELD_NUMBER: _ClassVar[int]
@@ -83,6 +89,7 @@ class Step(_message.Message):
     DESCRIBE_FIELD_NUMBER: _ClassVar[int]
     HTTP_FIELD_NUMBER: _ClassVar[int]
     SAME_FIELD_NUMBER: _ClassVar[int]
+    NEEDS_FIELD_NUMBER: _ClassVar[int]
     note: str
     state: State
     ask: Ask
@@ -93,15 +100,18 @@ class Step(_message.Message):
     describe: Describe
     http: Http
     same: Same
-    def __init__(self, note: _Optional[str] = ..., state: _Optional[_Union[State, _Mapping]] = ..., ask: _Optional[_Union[Ask, _Mapping]] = ..., changes: _Optional[_Union[Changes, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., content: _Optional[_Union[Content, _Mapping]] = ..., aggregate: _Optional[_Union[Aggregate, _Mapping]] = ..., describe: _Optional[_Union[Describe, _Mapping]] = ..., http: _Optional[_Union[Http, _Mapping]] = ..., same: _Optional[_Union[Same, _Mapping]] = ...) -> None: ...
+    needs: _containers.RepeatedScalarFieldContainer[Need]
+    def __init__(self, note: _Optional[str] = ..., state: _Optional[_Union[State, _Mapping]] = ..., ask: _Optional[_Union[Ask, _Mapping]] = ..., changes: _Optional[_Union[Changes, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., content: _Optional[_Union[Content, _Mapping]] = ..., aggregate: _Optional[_Union[Aggregate, _Mapping]] = ..., describe: _Optional[_Union[Describe, _Mapping]] = ..., http: _Optional[_Union[Http, _Mapping]] = ..., same: _Optional[_Union[Same, _Mapping]] = ..., needs: _Optional[_Iterable[_Union[Need, str]]] = ...) -> None: ...
 
 class State(_message.Message):
-    __slots__ = ("verb", "params")
+    __slots__ = ("verb", "params", "times")
     VERB_FIELD_NUMBER: _ClassVar[int]
     PARAMS_FIELD_NUMBER: _ClassVar[int]
+    TIMES_FIELD_NUMBER: _ClassVar[int]
     verb: str
     params: _struct_pb2.Struct
-    def __init__(self, verb: _Optional[str] = ..., params: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    times: int
+    def __init__(self, verb: _Optional[str] = ..., params: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., times: _Optional[int] = ...) -> None: ...
 
 class Refused(_message.Message):
     __slots__ = ("codes",)
@@ -110,7 +120,7 @@ class Refused(_message.Message):
     def __init__(self, codes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Ask(_message.Message):
-    __slots__ = ("asker", "pairs", "pad_to", "subject", "all", "refused", "save", "binary")
+    __slots__ = ("asker", "pairs", "pad_to", "subject", "all", "refused", "save", "binary", "token")
     ASKER_FIELD_NUMBER: _ClassVar[int]
     PAIRS_FIELD_NUMBER: _ClassVar[int]
     PAD_TO_FIELD_NUMBER: _ClassVar[int]
@@ -119,6 +129,7 @@ class Ask(_message.Message):
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     SAVE_FIELD_NUMBER: _ClassVar[int]
     BINARY_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
     asker: str
     pairs: _containers.RepeatedCompositeFieldContainer[AskedPair]
     pad_to: int
@@ -127,20 +138,23 @@ class Ask(_message.Message):
     refused: Refused
     save: str
     binary: bool
-    def __init__(self, asker: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[AskedPair, _Mapping]]] = ..., pad_to: _Optional[int] = ..., subject: _Optional[_Union[_sibling_pb2.Subject, _Mapping]] = ..., all: _Optional[_Union[_sibling_pb2.Verdict, str]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., save: _Optional[str] = ..., binary: _Optional[bool] = ...) -> None: ...
+    token: str
+    def __init__(self, asker: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[AskedPair, _Mapping]]] = ..., pad_to: _Optional[int] = ..., subject: _Optional[_Union[_sibling_pb2.Subject, _Mapping]] = ..., all: _Optional[_Union[_sibling_pb2.Verdict, str]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., save: _Optional[str] = ..., binary: _Optional[bool] = ..., token: _Optional[str] = ...) -> None: ...
 
 class AskedPair(_message.Message):
-    __slots__ = ("item", "revision", "verdict")
+    __slots__ = ("item", "revision", "verdict", "numbered")
     ITEM_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    NUMBERED_FIELD_NUMBER: _ClassVar[int]
     item: str
     revision: str
     verdict: _sibling_pb2.Verdict
-    def __init__(self, item: _Optional[str] = ..., revision: _Optional[str] = ..., verdict: _Optional[_Union[_sibling_pb2.Verdict, str]] = ...) -> None: ...
+    numbered: int
+    def __init__(self, item: _Optional[str] = ..., revision: _Optional[str] = ..., verdict: _Optional[_Union[_sibling_pb2.Verdict, str]] = ..., numbered: _Optional[int] = ...) -> None: ...
 
 class Changes(_message.Message):
-    __slots__ = ("token", "cursor", "save", "onto", "settles", "rows", "never", "reannounce_required", "nothing", "one_page")
+    __slots__ = ("token", "cursor", "save", "onto", "settles", "rows", "never", "reannounce_required", "nothing")
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     CURSOR_FIELD_NUMBER: _ClassVar[int]
     SAVE_FIELD_NUMBER: _ClassVar[int]
@@ -150,7 +164,6 @@ class Changes(_message.Message):
     NEVER_FIELD_NUMBER: _ClassVar[int]
     REANNOUNCE_REQUIRED_FIELD_NUMBER: _ClassVar[int]
     NOTHING_FIELD_NUMBER: _ClassVar[int]
-    ONE_PAGE_FIELD_NUMBER: _ClassVar[int]
     token: str
     cursor: str
     save: str
@@ -160,8 +173,7 @@ class Changes(_message.Message):
     never: _containers.RepeatedScalarFieldContainer[str]
     reannounce_required: bool
     nothing: bool
-    one_page: bool
-    def __init__(self, token: _Optional[str] = ..., cursor: _Optional[str] = ..., save: _Optional[str] = ..., onto: _Optional[str] = ..., settles: _Optional[bool] = ..., rows: _Optional[_Iterable[_Union[ChangedItem, _Mapping]]] = ..., never: _Optional[_Iterable[str]] = ..., reannounce_required: _Optional[bool] = ..., nothing: _Optional[bool] = ..., one_page: _Optional[bool] = ...) -> None: ...
+    def __init__(self, token: _Optional[str] = ..., cursor: _Optional[str] = ..., save: _Optional[str] = ..., onto: _Optional[str] = ..., settles: _Optional[bool] = ..., rows: _Optional[_Iterable[_Union[ChangedItem, _Mapping]]] = ..., never: _Optional[_Iterable[str]] = ..., reannounce_required: _Optional[bool] = ..., nothing: _Optional[bool] = ...) -> None: ...
 
 class ChangedItem(_message.Message):
     __slots__ = ("item", "gone")
@@ -304,20 +316,22 @@ class Body(_message.Message):
     def __init__(self, text: _Optional[str] = ..., binary: _Optional[bool] = ..., cut: _Optional[bool] = ..., truncated: _Optional[bool] = ..., oversized: _Optional[int] = ..., gzip_bomb: _Optional[int] = ..., nested: _Optional[int] = ..., garbage: _Optional[int] = ...) -> None: ...
 
 class Reply(_message.Message):
-    __slots__ = ("statuses", "refused", "codes", "holds", "verdicts", "survives")
+    __slots__ = ("statuses", "refused", "codes", "holds", "verdicts", "survives", "unmoved")
     STATUSES_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     CODES_FIELD_NUMBER: _ClassVar[int]
     HOLDS_FIELD_NUMBER: _ClassVar[int]
     VERDICTS_FIELD_NUMBER: _ClassVar[int]
     SURVIVES_FIELD_NUMBER: _ClassVar[int]
+    UNMOVED_FIELD_NUMBER: _ClassVar[int]
     statuses: _containers.RepeatedScalarFieldContainer[int]
     refused: bool
     codes: _containers.RepeatedScalarFieldContainer[str]
     holds: _struct_pb2.Struct
     verdicts: _containers.RepeatedScalarFieldContainer[_sibling_pb2.Verdict]
     survives: bool
-    def __init__(self, statuses: _Optional[_Iterable[int]] = ..., refused: _Optional[bool] = ..., codes: _Optional[_Iterable[str]] = ..., holds: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., verdicts: _Optional[_Iterable[_Union[_sibling_pb2.Verdict, str]]] = ..., survives: _Optional[bool] = ...) -> None: ...
+    unmoved: bool
+    def __init__(self, statuses: _Optional[_Iterable[int]] = ..., refused: _Optional[bool] = ..., codes: _Optional[_Iterable[str]] = ..., holds: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., verdicts: _Optional[_Iterable[_Union[_sibling_pb2.Verdict, str]]] = ..., survives: _Optional[bool] = ..., unmoved: _Optional[bool] = ...) -> None: ...
 
 class Same(_message.Message):
     __slots__ = ("saved",)
