@@ -110,11 +110,12 @@ class Stage:
         self._loaded += 1
         prefix = self._prefix if hook.fixed else f"{self._prefix}-{self._loaded}"
         params = world_params(prefix, sheets=self.declares("S6"), extra=extra)
+        model = Model(params)  # before a hook of this process can change what it is given
         try:
             answer = await hook.ask("load_world", params)
         except Unsupported:
             raise HookBroke("the state hook does not do load_world") from None
-        self._standing = await self._learn(prefix, Model(params), answer)
+        self._standing = await self._learn(prefix, model, answer)
         self._dirty = extra > 0
         if missing := [
             alias for alias in self._standing.model.items if "extra" in alias and alias not in self._standing.ids

@@ -15,17 +15,16 @@ from memoria_conformance.mutants import (
 )
 from memoria_conformance.mutants.build import Mutant
 
-MUTANTS: tuple[Mutant, ...] = (
-    *describe.MUTANTS,
-    *transport.MUTANTS,
-    *doors.MUTANTS,
-    *feed.MUTANTS,
-    *announce.MUTANTS,
-    *ask.MUTANTS,
-    *ask_calls.MUTANTS,
-    *rights.MUTANTS,
-    *content.MUTANTS,
-    *aggregate.MUTANTS,
-    *functions.MUTANTS,
+BY_CALL: tuple[tuple[tuple[str, ...], tuple[Mutant, ...]], ...] = (
+    (("Describe",), describe.MUTANTS),
+    (("transport",), (*transport.MUTANTS, *doors.MUTANTS)),
+    (("S1",), feed.MUTANTS),
+    (("S1a",), announce.MUTANTS),
+    (("S2", "S6"), (*ask.MUTANTS, *ask_calls.MUTANTS, *rights.MUTANTS)),
+    (("S3",), content.MUTANTS),
+    (("S6",), (*aggregate.MUTANTS, *functions.MUTANTS)),
 )
-"""Every mutant, by the call it is wrong about."""
+"""(the calls whose cases should catch them, the mutants)."""
+
+MUTANTS: tuple[Mutant, ...] = tuple(mutant for _, mutants in BY_CALL for mutant in mutants)
+"""Every mutant."""

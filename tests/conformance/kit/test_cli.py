@@ -94,6 +94,8 @@ def test_no_case_exits_2(url: str, words: list[str]) -> None:
         (["--url", "ftp://x"], "scheme://host"),
         (["--url", "localhost:9000"], "scheme://host"),
         (["--url", "http://localhost:1/path"], "scheme://host"),
+        (["--url", "http://127.0.0.1:99999"], "scheme://host"),
+        (["--url", "http://localhost:1", "--pull-token", "é"], "printable ASCII"),
         (["--url", "http://localhost:1", "--known-failures", "/nowhere"], "cannot be read"),
         (["--url", "http://localhost:1", "--no-such-option"], "No such option"),
         (["--url", "http://localhost:1", "--timeout", "0"], "timeout"),
@@ -215,3 +217,29 @@ def test_a_token_that_is_not_accepted_exits_2(url: str, name: str) -> None:
     ended = command(*words, env={**TOKENS, name: "wrong-token"})
     assert ended.exit_code == 2
     assert f"does not accept the {'pull' if 'PULL' in name else 'ask'} token" in ended.stderr
+
+
+def test_an_app_that_never_answers_exits_2() -> None:
+    """It takes the connection and says nothing: that is no verdict either, and takes one time-out and not a hundred."""
+
+    async def go() -> Result:
+        async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            return await asyncio.to_thread(command, "--url", f"http://localhost:{port}", "--timeout", "0.3")
+
+    ended = asyncio.run(go())
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "no answer from" in ended.stderr
+
+
+def test_a_report_that_cannot_be_written_is_said_after_the_verdict(url: str, tmp_path: Path) -> None:
+    """What the run found is not lost with the file."""
+    ended = against(url, "--case", "S2-01", "--junit", tmp_path / "no such folder" / "x.xml")
+    assert ended.exit_code == 2
+    assert "conformant: S2" in ended.stdout
+    assert "cannot be written" in ended.stderr

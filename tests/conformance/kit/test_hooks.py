@@ -67,12 +67,14 @@ async def test_an_endpoint_that_does_not_answer() -> None:
         ("import sys; sys.exit(3)", HookBroke),
         ("print('{\"unsupported\": true}')", Unsupported),
         ("import time; time.sleep(60)", HookBroke),
+        ("while True: print('{' * 10_000)", HookBroke),
+        ("import os, time\nif os.fork(): print('{}')\nelse: time.sleep(60)", HookBroke),
     ],
 )
 async def test_a_program(code: str, error: type[Exception] | None, tmp_path: Path) -> None:
     """The same JSON on stdin and stdout; its exit code and its time count."""
     (tmp_path / "hook.py").write_text(code)
-    hook = CommandHook(f"{sys.executable} {tmp_path / 'hook.py'}", timeout=2.0 if "sleep" in code else 30.0)
+    hook = CommandHook(f"{sys.executable} {tmp_path / 'hook.py'}", timeout=1.0 if "sleep" in code else 30.0)
     if error is None:
         got = (await hook.ask("edit", {"item": "x"}, "setup"))["got"]
         assert got == {"state": "edit", "params": {"item": "x"}, "action": "setup"}
