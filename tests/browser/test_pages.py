@@ -16,8 +16,8 @@ def search(page, words: str) -> None:
     """Type and submit."""
     page.goto("/")
     page.get_by_role("searchbox").fill(words)
-    page.get_by_role("button", name="Search", exact=True).click()
-    page.wait_for_url(re.compile(r"\?q="))
+    with page.expect_navigation(url=re.compile(r"\?q=")):  # live search may have written the address by itself before
+        page.get_by_role("button", name="Search", exact=True).click()
 
 
 def titles(page) -> list[str]:
