@@ -5,11 +5,7 @@ from dataclasses import dataclass
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_conformance.store import Store
-
-PULL = frozenset({"Describe", "ListChanges", "Announce", "GetContent"})
-ASK = frozenset({"Describe", "Authorize", "Aggregate"})
-SCOPES = {"pull": PULL, "ask": ASK}
-"""The calls a token of each scope is good for: who may pull content may not ask about people, and the reverse."""
+from memoria_contract.types import SCOPES
 
 DEFAULT_TTL = 14 * 24 * 3600.0
 """Seconds a cursor is good for."""

@@ -10,8 +10,7 @@ from memoria_conformance.kit.http_client import Reply
 from memoria_conformance.kit.model import Model
 from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.transcript import Redactor, Transcript
-
-PULL_CALLS = frozenset({"Describe", "ListChanges", "Announce", "GetContent"})
+from memoria_contract.types import SCOPES
 
 
 class CheckFailed(Exception):
@@ -162,7 +161,7 @@ class Names:
     def token(self, name: str, call: str = "") -> str:
         """A token by name, made on first use; the fitting one for ``."""
         if not name:
-            name = "pull" if call in PULL_CALLS else "ask"
+            name = "pull" if call in SCOPES["pull"] else "ask"
         name = name.removeprefix("$token:")
         if name not in self._tokens:
             self._tokens[name] = secrets.token_urlsafe(24)

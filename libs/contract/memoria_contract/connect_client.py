@@ -57,6 +57,9 @@ class _OneReply(ResponseHandler):
     aiohttp takes in whatever arrives, in the pool too, and gives it to the next question: an app could answer before it
     is asked (RUL-01), one person's answer could reach another, and what is never read would fill memory. Interim ones
     it skips without letting go of the event loop, which would cost every other app's answer its time.
+
+    What has arrived unread when a question is sent counts as its answer: it cannot be told from a fast one. It is the
+    only one, and shifts nothing to the next question.
     """
 
     _answered = True  # there is no question open

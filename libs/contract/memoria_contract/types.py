@@ -16,6 +16,12 @@ MAX_PAIRS = 256
 MAX_CELLS = 64
 """Cells in one S6 call."""
 
+SCOPES = {
+    "pull": frozenset({"Describe", "ListChanges", "Announce", "GetContent"}),
+    "ask": frozenset({"Describe", "Authorize", "Aggregate"}),
+}
+"""The calls a token of each scope is good for: who may pull content may not ask about people, and the reverse."""
+
 
 class SubjectKind(Enum):
     """How a subject's value is to be read (CON-01)."""

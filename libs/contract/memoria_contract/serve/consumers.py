@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from hmac import compare_digest
 
 from memoria_chassis.errors import Kind, ServiceError
-
-SCOPES = {
-    "pull": frozenset({"Describe", "ListChanges", "Announce", "GetContent"}),
-    "ask": frozenset({"Describe", "Authorize", "Aggregate"}),
-}
-"""The calls a token of each scope is good for: who may pull content may not ask about people, and the reverse."""
+from memoria_contract.types import SCOPES
 
 _BEARER = re.compile(r"[Bb]earer +([\x21-\x7e]+)")
 
@@ -36,10 +31,15 @@ class TokenHash:
 
 
 class Consumers:
-    """The tokens that are accepted now. Safe from any thread; `hashes` and the constructor are for your database."""
+    """The tokens that are accepted now. Safe from any thread; `hashes` and the constructor are for your database.
+
+    ServiceError(INVALID) for a hash of an unknown scope.
+    """
 
     def __init__(self, hashes: Iterable[TokenHash] = ()) -> None:
         self._hashes = tuple(hashes)
+        if not all(held.scope in SCOPES for held in self._hashes):
+            raise ServiceError(Kind.INVALID, "a scope is pull or ask")
         self._lock = threading.Lock()
 
     @property
