@@ -121,6 +121,11 @@ class Names:
             raise CannotTry(f"the state hook gave no id for {alias}")
         return self.world.ids[alias]
 
+    def called(self, alias: str) -> str:
+        """An alias and the sibling's own id for it, as messages name it."""
+        known = self.world.ids.get(alias)
+        return alias if known is None else f"{alias} ({known})"
+
     def alias_of(self, item_id: str) -> str | None:
         """The alias of an id, or None for what is not of this world."""
         return next((alias for alias, known in self.world.ids.items() if known == item_id), None)

@@ -55,7 +55,7 @@ class Runner:
                         progress(results[-1])
                     if self._stop and results[-1].status is Status.FAIL and results[-1].level is Level.MUST:
                         standing = True
-                        notes.append("Stopped at the first failure; the state it failed in stands.")
+                        notes.append(f"Stopped at the first failure; the state it failed in stands{stage.where}.")
                         break
             finally:
                 if not standing:  # also when somebody interrupts: nothing of the suite is left behind

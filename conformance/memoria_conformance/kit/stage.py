@@ -1,5 +1,6 @@
 """Where cases play: what the sibling declares, and the worlds that its state hook loads and takes away."""
 
+import json
 import secrets
 
 from memoria.sibling.v1 import sibling_pb2 as pb
@@ -122,6 +123,15 @@ class Stage:
         ]:
             raise CannotTry(f"the state hook gave no id for {len(missing)} of {extra} further items")
         return self._standing
+
+    @property
+    def where(self) -> str:
+        """Where the standing world is, and how to take it away by hand; "" where there is none."""
+        if self._standing is None:
+            return ""
+        prefix = self._standing.prefix
+        request = json.dumps({"state": "teardown", "params": {"prefix": prefix}, "action": "teardown"})
+        return f" under the prefix {prefix} (tell the state hook {request} to take it away)"
 
     async def leave(self) -> list[str]:
         """Take the standing world away; returns what the reader should know."""

@@ -13,6 +13,9 @@ SHOWN = 4000
 """Characters of a body that are shown; what follows is counted."""
 
 _IN_CURL = 60 * 1024  # bytes of a body; a command line takes 128 kB
+_ABOUT = ("item", "person", "rung", "steps", "lose", "point", "consumer", "scope")
+"""Params of the state hook that say in a line what was done."""
+
 _TELLING = 8  # characters from which a secret is replaced wherever it stands
 
 
@@ -79,7 +82,9 @@ class Transcript:
         clean = self._redactor.clean
         asked = json.dumps({"state": verb, "params": params}, ensure_ascii=False)
         answered = json.dumps(answer, ensure_ascii=False)
-        return Exchange(f"state hook: {verb}", (), _cut(clean(asked)), None, (), _cut(clean(answered)), "")
+        about = " ".join(f"{key}={params[key]}" for key in _ABOUT if key in params)
+        line = clean(f"state hook: {verb} {about}".rstrip())
+        return Exchange(line, (), _cut(clean(asked)), None, (), _cut(clean(answered)), "")
 
     def _curl(self, request: Request) -> str:
         if request.cut or len(request.body) > _IN_CURL:

@@ -56,7 +56,7 @@ def test_a_wrong_sibling_fails_its_cases(tmp_path: Path) -> None:
     ended = pytest_in(tmp_path, "-k", "S2-04 or S2-01")
     assert ended.returncode == 1
     assert "1 failed, 1 passed" in ended.stdout
-    assert "asker.ben, doc.narrow: expected NOT_VISIBLE, got VISIBLE" in ended.stdout
+    assert "expected NOT_VISIBLE, got VISIBLE" in ended.stdout
     assert "contract.md#s2-custody" in ended.stdout
 
 

@@ -4,7 +4,7 @@ from memoria.conformance.v1 import suite_pb2 as pb
 from memoria.sibling.v1 import sibling_pb2 as sibling
 from memoria_conformance.kit.http_client import Reply
 from memoria_conformance.kit.scene import Announced, CallRefused, CheckFailed, NotMeant, Scene
-from memoria_conformance.kit.steps.changes import facts_only, settle
+from memoria_conformance.kit.steps.changes import facts_only, settle, some
 from memoria_conformance.kit.steps.refusal import must_refuse, unexpected
 from memoria_contract.limits import CURSOR_LENGTH, NAME_LENGTH, PAGE_ROWS, usable_name
 
@@ -94,7 +94,7 @@ def _keep(step: pb.Announce, scene: Scene, read: Announced) -> None:
         raise NotMeant("the announce came in one page")
     named = {alias: revision for item, revision in read.items.items() if (alias := scene.alias_of(item)) is not None}
     if wrong := [alias for alias in step.never if alias in named]:
-        raise CheckFailed(f"the announce names {', '.join(wrong)}, not on the team rung")
+        raise CheckFailed(f"the announce names {some(scene, wrong)}, not on the team rung")
     if step.settles:
         settle(scene, named, "the announce")
     if step.save:

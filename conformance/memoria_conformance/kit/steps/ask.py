@@ -38,7 +38,7 @@ async def run(step: pb.Ask, scene: Scene) -> None:
         expected = stated_or_derived(verdict_from_wire(stated or step.all), scene.model.verdict(asker, alias, revision))
         if verdict is not expected:
             whom = step.asker or "this subject"
-            raise CheckFailed(f"{whom}, {alias}: expected {expected.name}, got {verdict.name}")
+            raise CheckFailed(f"{whom}, {scene.called(alias)}: expected {expected.name}, got {verdict.name}")
     if step.save:
         binary = media_type(raw.header("content-type")) == PROTO
         scene.saved[step.save] = _blanked(request, reply, raw, binary=binary)

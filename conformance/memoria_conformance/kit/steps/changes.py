@@ -51,7 +51,10 @@ async def run(step: pb.Changes, scene: Scene) -> None:
         touched[alias] = row.gone
         ever = [known for known in scene.world.history.get(alias, ()) if known is not None]
         if row.gone and ever and row.revision not in ever:
-            raise CheckFailed("a gone row must name a revision that the item had: anything else tells why it is gone")
+            raise CheckFailed(
+                f"the gone row of {scene.called(alias)} names the revision {row.revision!r}, which it never had:"
+                " that tells why it is gone"
+            )
         if row.gone:
             held.pop(alias, None)
         else:
@@ -97,17 +100,18 @@ def facts_only(reply: Message, raw: Reply, rows: str, facts: set[str], around: s
         return
     document = json.loads(raw.body)
     if more := set(document) - around:
-        raise CheckFailed(f"the reply carries more than the contract names: {some(more)}")
+        raise CheckFailed(f"the reply carries more than the contract names: {', '.join(sorted(more)[:_NAMED])}")
     for row in document.get(rows) or ():
         if more := set(row) - facts:
-            raise CheckFailed(f"one of the {rows} carries more than the contract names: {some(more)}")
+            names = ", ".join(sorted(more)[:_NAMED])
+            raise CheckFailed(f"one of the {rows} carries more than the contract names: {names}")
 
 
 def _compare(step: pb.Changes, scene: Scene, touched: dict[str, bool], held: dict[str, str]) -> None:
     if named := [alias for alias in step.never if alias in touched]:
-        raise CheckFailed(f"the feed names {', '.join(named)}, which never stood on the team rung")
+        raise CheckFailed(f"the feed names {some(scene, named)}, which never stood on the team rung")
     if step.nothing and touched:
-        raise CheckFailed(f"nothing changed, and the feed tells of {some(touched)}")
+        raise CheckFailed(f"nothing changed, and the feed tells of {some(scene, touched)}")
     if step.rows:
         wanted = {row.item: row.gone for row in step.rows}
         if wanted != touched:
@@ -120,16 +124,16 @@ def settle(scene: Scene, held: dict[str, str], what: str) -> None:
     """CheckFailed unless `held`, alias → revision, is what stands on the team rung."""
     team = {alias: revision for alias, revision in scene.model.team().items() if alias in scene.world.ids}
     if missing := set(team) - set(held):
-        raise CheckFailed(f"{what} does not name {some(missing)}, on the team rung")
+        raise CheckFailed(f"{what} does not name {some(scene, missing)}, on the team rung")
     if extra := set(held) - set(team):
-        raise CheckFailed(f"{what} leaves {some(extra)} standing, which is not on the team rung")
+        raise CheckFailed(f"{what} leaves {some(scene, extra)} standing, which is not on the team rung")
     if other := {alias for alias, revision in team.items() if revision not in (None, held[alias])}:
-        raise CheckFailed(f"{what} names another revision than the current one of {some(other)}")
+        raise CheckFailed(f"{what} names another revision than the current one of {some(scene, other)}")
 
 
-def some(names: Collection[str]) -> str:
-    """The first few, and how many more."""
-    first = ", ".join(sorted(names)[:_NAMED])
+def some(scene: Scene, names: Collection[str]) -> str:
+    """The first few with their ids, and how many more."""
+    first = ", ".join(scene.called(name) for name in sorted(names)[:_NAMED])
     return first if len(names) <= _NAMED else f"{first} and {len(names) - _NAMED} more"
 
 
