@@ -197,6 +197,7 @@ QUARREL: list[Act] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -22,6 +22,7 @@ from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import ItemId, Pair, Revision, Subject, SubjectKind
 
+pytestmark = pytest.mark.slow  # ninety misdeeds, five clients, and each waits for its deadline
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 MANY = 64 * 1024 * 1024
 """More than the client may take in of one reply, both tries and the buffers of the loopback together."""

@@ -17,6 +17,8 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.connect_client import CONTENT_LIMIT
 from memoria_contract.types import ItemId, Pair, Revision, Subject, SubjectKind, Verdict
 
+pytestmark = pytest.mark.slow
+
 METHOD = "memoria.sibling.v1.SiblingService/GetContent"
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 PAIRS = [Pair(ItemId(f"item-{number}"), Revision("7")) for number in range(256)]

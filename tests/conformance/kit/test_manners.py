@@ -68,6 +68,7 @@ def _null_lists(method: str, document: Any) -> Any:
     return document if key is None or document.get(key) else {**document, key: None}
 
 
+@pytest.mark.slow
 def test_null_for_an_empty_list_is_an_empty_list() -> None:
     """As encoders of other languages write it."""
     report = run(Mutant("nulls", "Empty lists are null.", around=replies(_null_lists)).target())
@@ -83,6 +84,7 @@ def test_an_id_is_known_in_every_spelling_of_json(text: str) -> None:
         assert written.encode() in _spellings(text)
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_do_not_disturb_each_other() -> None:
     """Each has its prefix, its consumers and its restores (the state hook's promise). Broken to see red: a restore of
     the whole database; one consumer `second` for all."""

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from junitparser import JUnitXml
@@ -18,6 +19,8 @@ from memoria_conformance.kit.render.table import render_table
 from memoria_conformance.kit.render.words import visible
 from memoria_conformance.kit.report import CaseResult, Exchange, Level, Report, Status
 from memoria_conformance.kit.verdict import last_line
+
+pytestmark = pytest.mark.slow
 
 NASTY = st.one_of(
     st.text(max_size=30),

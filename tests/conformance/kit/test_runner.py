@@ -47,6 +47,7 @@ def test_a_conforming_sibling_is_conformant(target: Target) -> None:
     assert exit_code(report) is Exit.CONFORMANT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["counter", "hash", "ulid"])
 def test_revisions_of_any_kind_conform(style: str) -> None:
     """Counters, hashes and ULIDs (CON-04)."""
@@ -61,6 +62,7 @@ class _PersonRefsForAll(Rulings):
         return super()._person(subject) or ("anybody" if subject.kind is SubjectKind.PERSON_REF else None)
 
 
+@pytest.mark.slow
 def test_a_sibling_of_both_kinds_is_asked_under_both(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is the same person under either; a fault under the second kind alone is found by S2-28, which no mutant of
     one kind can show."""
@@ -195,6 +197,7 @@ def test_an_item_the_sibling_cannot_hold_skips_its_cases(sheets: Sibling) -> Non
     assert (result.status, result.message) == (Status.SKIP, "the state hook gave no id for doc.barred")
 
 
+@pytest.mark.slow
 def test_revisions_the_hook_does_not_tell_are_read_from_the_sibling(sheets: Sibling) -> None:
     """By S1a, S3 or S1: the same verdict on everything."""
 
@@ -218,6 +221,7 @@ def test_a_run_leaves_nothing_and_touches_nothing_else() -> None:
     assert {table: sorted(sibling.store.query(f"select * from {table}")) for table in tables} == before
 
 
+@pytest.mark.slow
 def test_no_token_is_in_any_report() -> None:
     """Not in a message, a header, a body, a curl; short ones as people have at home included. Broken to see red: the
     redaction of headers; of bodies; of the tokens that a case makes."""

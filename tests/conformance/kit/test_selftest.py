@@ -43,6 +43,7 @@ def test_a_living_mutant_an_idle_case_and_a_failing_reference_are_no_proof() -> 
     assert told.contradicted
 
 
+@pytest.mark.slow
 def test_a_suite_that_breaks_over_a_mutant_kills_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error of ours must not pass for a caught fault."""
     from memoria_conformance.kit import runner

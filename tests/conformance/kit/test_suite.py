@@ -76,6 +76,7 @@ def test_the_world_has_every_rung_and_two_people_who_differ() -> None:
     assert len(set(texts)) == len(texts)
 
 
+@pytest.mark.slow
 def test_what_is_stated_is_what_the_oracle_derives(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each verdict that a case writes out is also what three plain rules make of the world at that moment, so that a
     slip in the YAML cannot become a rule. Broken to see red: VISIBLE stated for doc.barred and Ben in S2-06."""

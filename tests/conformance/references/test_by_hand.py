@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ANN, BEN = "asker.ann", "asker.ben"
 LISTING = "/memoria.sibling.v1.SiblingService/ListChanges"
 GOOD = [("Authorization", "Bearer pull-1"), ("Content-Type", "application/json")]

@@ -4,6 +4,7 @@ import pytest
 
 from memoria_conformance.kit import Runner, Status, Target
 
+pytestmark = pytest.mark.slow
 TOKENS = {"pull": "pull-1", "ask": "ask-1"}
 
 
