@@ -73,9 +73,7 @@ class Channel(Protocol):
 class _Httpx:
     def __init__(self, origin: str, transport: httpx.AsyncBaseTransport | None, timeout: float) -> None:
         self.origin, self._timeout = origin.rstrip("/"), timeout
-        self._client = httpx.AsyncClient(
-            transport=transport, timeout=timeout, follow_redirects=False, trust_env=False, headers={"user-agent": ""}
-        )
+        self._client = httpx.AsyncClient(transport=transport, timeout=timeout, follow_redirects=False, trust_env=False)
         self._client.headers.clear()  # what is sent is what the case says, and nothing that httpx likes to add
 
     async def send(self, request: Request) -> Reply:

@@ -13,38 +13,41 @@ async def learn(scene: Scene, alias: str) -> str | None:
     """
     if scene.model.items[alias].rung != "team" or alias not in scene.world.ids:
         return None
-    item_id = scene.item_id(alias)
-    calls = set(scene.described.calls)
-    try:
-        if pb.CALL_GET_CONTENT in calls:
-            request = pb.GetContentRequest(item_id=item_id)
-            return (await scene.call("GetContent", request, pb.GetContentResponse))[0].revision or None
-    except (CallRefused, CheckFailed):
-        pass  # the next call may know
-    try:
-        if pb.CALL_ANNOUNCE in calls:
-            return (await _announced(scene)).get(item_id)
-        if pb.CALL_LIST_CHANGES in calls:
-            return (await _fed(scene)).get(item_id)
-    except (CallRefused, CheckFailed):
-        pass
-    return None
+    return await _by_content(scene, alias) or (await _listed(scene)).get(scene.item_id(alias))
 
 
 async def learn_all(scene: Scene) -> None:
-    """Fill in what the hook left open for every item on the team rung, with one announce where there is one."""
+    """Fill in what the hook left open for every item on the team rung, reading the announce or the feed once."""
     open_ones = [item for item in scene.model.items.values() if item.log[-1] is None and item.rung == "team"]
     if not open_ones:
         return
-    told: dict[str, str] = {}
-    if pb.CALL_ANNOUNCE in scene.described.calls:
-        try:
-            told = await _announced(scene)
-        except (CallRefused, CheckFailed):
-            pass  # one by one, then
+    listed = await _listed(scene)
     for item in open_ones:
-        known = told.get(scene.world.ids.get(item.alias, ""))
-        item.log[-1] = known or await learn(scene, item.alias)
+        if item.alias in scene.world.ids:
+            item.log[-1] = listed.get(scene.item_id(item.alias)) or await _by_content(scene, item.alias)
+
+
+async def _by_content(scene: Scene, alias: str) -> str | None:
+    """As S3 says."""
+    if pb.CALL_GET_CONTENT not in scene.described.calls:
+        return None
+    request = pb.GetContentRequest(item_id=scene.item_id(alias))
+    try:
+        return (await scene.call("GetContent", request, pb.GetContentResponse))[0].revision or None
+    except (CallRefused, CheckFailed):
+        return None
+
+
+async def _listed(scene: Scene) -> dict[str, str]:
+    """Item id → revision as S1a says, else as S1 does; empty where neither can be read."""
+    try:
+        if pb.CALL_ANNOUNCE in scene.described.calls:
+            return await _announced(scene)
+        if pb.CALL_LIST_CHANGES in scene.described.calls:
+            return await _fed(scene)
+    except (CallRefused, CheckFailed):
+        pass  # its own cases say what is wrong with it
+    return {}
 
 
 async def _announced(scene: Scene) -> dict[str, str]:

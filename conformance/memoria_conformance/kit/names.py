@@ -12,6 +12,8 @@ from memoria_conformance.kit.target import Target
 from memoria_conformance.kit.transcript import Redactor, Transcript
 from memoria_contract.types import SCOPES
 
+NO_HOOK = "this case needs a state hook (--state-url, --state-cmd or --state-file)"
+
 
 class CheckFailed(Exception):
     """The sibling broke the rule; the text says what was expected and what came."""
@@ -86,7 +88,7 @@ class Names:
     def world(self) -> World:
         """The loaded state."""
         if self._world is None:
-            raise CannotTry("this case needs a state hook (--state-url, --state-cmd or --state-file)")
+            raise CannotTry(NO_HOOK)
         return self._world
 
     @property

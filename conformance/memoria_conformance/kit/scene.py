@@ -8,13 +8,24 @@ from google.protobuf.message import Message
 
 from memoria_conformance.kit.hook_client import HookBroke, Json
 from memoria_conformance.kit.http_client import NoReply, Reply, Request
-from memoria_conformance.kit.names import Announced, CallRefused, CannotTry, CheckFailed, Names, NotMeant, World
+from memoria_conformance.kit.names import (
+    NO_HOOK,
+    Announced,
+    CallRefused,
+    CannotTry,
+    CheckFailed,
+    Names,
+    NotMeant,
+    World,
+)
 from memoria_contract.codec import JSON, PROTO, MalformedBody, decode, encode, media_type
 from memoria_contract.limits import CONTENT_BYTES, REPLY_BYTES, verdict_bytes
 
 MessageT = TypeVar("MessageT", bound=Message)
 CONNECT_HEADERS = (("Connect-Protocol-Version", "1"), ("Connect-Timeout-Ms", "10000"))
 """What memoria's own client sends besides."""
+
+_LIMITS = {"GetContent": CONTENT_BYTES}
 
 SERVICE = "/memoria.sibling.v1.SiblingService/"
 
@@ -60,13 +71,7 @@ class Scene(Names):
             reply = await self.send(Request(SERVICE + method, headers, body))
         except NoReply as error:
             raise CheckFailed(f"{method}: {error}") from None
-        limit = (
-            verdict_bytes(len(body))
-            if method == "Authorize"
-            else CONTENT_BYTES
-            if method == "GetContent"
-            else REPLY_BYTES
-        )
+        limit = verdict_bytes(len(body)) if method == "Authorize" else _LIMITS.get(method, REPLY_BYTES)
         if len(reply.body) > limit:
             raise CheckFailed(f"{method}: a reply of {len(reply.body)} bytes; memoria takes {limit}")
         if reply.status != 200:
@@ -83,7 +88,7 @@ class Scene(Names):
     async def ask_hook(self, verb: str, params: Json, action: str = "setup") -> Json:
         """One request to the state hook, written down."""
         if self.target.hook is None:
-            raise CannotTry("this case needs a state hook (--state-url, --state-cmd or --state-file)")
+            raise CannotTry(NO_HOOK)
         try:
             answer = await self.target.hook.ask(verb, {"prefix": self.world.prefix, **params}, action)
         except HookBroke as broke:

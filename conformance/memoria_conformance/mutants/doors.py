@@ -1,51 +1,29 @@
 """Faults of tokens, verbs and encodings that one call has and another has not."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import parse_qs
 
-from google.protobuf.message import Message as Proto
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_conformance.consumers import Consumer, Consumers
 from memoria_conformance.feed import AnnouncePage, Changes, Feed
 from memoria_conformance.mutants.build import Mutant, alias_of
-from memoria_conformance.mutants.wrap import headers_of, method_of, replies, requests, with_headers
+from memoria_conformance.mutants.wrap import (
+    Around,
+    Changed,
+    Whole,
+    let_in,
+    not_in,
+    replies,
+    requests,
+    whole_replies,
+    with_headers,
+)
 from memoria_conformance.server import SiblingServer
 from memoria_conformance.store import Store
-
-Changed = tuple[Scope, bytes] | tuple[int, bytes]
-_REFUSED = b'{"code": "invalid_argument"}'
-
-
-def _token_for(scope: Scope) -> str:
-    return "Bearer ask-token" if method_of(scope) in ("Authorize", "Aggregate") else "Bearer pull-token"
-
-
-def _open(call: str) -> Callable[[ASGIApp], ASGIApp]:
-    def change(scope: Scope, body: bytes) -> Changed:
-        if method_of(scope) == call and not headers_of(scope).get(b"authorization"):
-            return with_headers(scope, authorization=_token_for(scope)), body
-        return scope, body
-
-    return requests(change)
-
-
-def _any_token(call: str) -> Callable[[ASGIApp], ASGIApp]:
-    def change(scope: Scope, body: bytes) -> Changed:
-        if method_of(scope) == call and headers_of(scope).get(b"authorization", b"").startswith(b"Bearer x"):
-            return with_headers(scope, authorization=_token_for(scope)), body
-        return scope, body
-
-    return requests(change)
-
-
-def _no_binary(call: str) -> Callable[[ASGIApp], ASGIApp]:
-    def change(scope: Scope, body: bytes) -> Changed:
-        binary = headers_of(scope).get(b"content-type") == b"application/proto"
-        return (415, _REFUSED) if binary and method_of(scope) == call else (scope, body)
-
-    return requests(change)
+from memoria_contract.codec import PROTO
 
 
 def _connect_get(scope: Scope, body: bytes) -> Changed:
@@ -55,45 +33,25 @@ def _connect_get(scope: Scope, body: bytes) -> Changed:
     return with_headers({**scope, "method": "POST"}, content_type="application/json"), asked["message"][0].encode()
 
 
-def _binary_reply(call: str, kind: type[Proto], change: Callable[[Proto], None]) -> Callable[[ASGIApp], ASGIApp]:
-    """Every binary reply of one call is changed."""
+def _binary_feed(change: Callable[[pb.ListChangesResponse], None]) -> Around:
+    """Every binary reply of S1 is changed."""
 
-    def around(app: ASGIApp) -> ASGIApp:
-        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
-            started: Message = {}
+    def changed(method: str, reply: Whole) -> Whole:
+        if method != "ListChanges" or reply.status != 200 or reply.kind != PROTO.encode():
+            return reply
+        page = pb.ListChangesResponse.FromString(reply.body)
+        change(page)
+        return replace(reply, body=page.SerializeToString())
 
-            async def hold(message: Message) -> None:
-                nonlocal started
-                if message["type"] == "http.response.start":
-                    started = message
-                    return
-                body = message.get("body", b"")
-                binary = (b"content-type", b"application/proto") in started["headers"]
-                if method_of(scope) == call and started["status"] == 200 and binary:
-                    reply = kind.FromString(body)
-                    change(reply)
-                    body = reply.SerializeToString()
-                    kept = [(key, value) for key, value in started["headers"] if key != b"content-length"]
-                    started = {**started, "headers": [*kept, (b"content-length", str(len(body)).encode())]}
-                await send(started)
-                await send({**message, "body": body})
-
-            await app(scope, receive, hold)
-
-        return changed
-
-    return around
+    return whole_replies(changed)
 
 
-_FEED = ("ListChanges", pb.ListChangesResponse)
-
-
-def _nothing_gone(reply: Proto) -> None:
+def _nothing_gone(reply: pb.ListChangesResponse) -> None:
     for row in reply.rows:
         row.gone = False
 
 
-def _unknown_field(reply: Proto) -> None:
+def _unknown_field(reply: pb.ListChangesResponse) -> None:
     for row in reply.rows:
         row.MergeFromString(b"\xc2\x3e\x05title")
 
@@ -201,9 +159,13 @@ def _telling_header(app: ASGIApp) -> ASGIApp:
 
 
 MUTANTS = (
-    Mutant("announce-open", "Announce needs no token.", around=_open("Announce")),
-    Mutant("aggregate-open", "Aggregate needs no token.", around=_open("Aggregate")),
-    Mutant("content-for-any-token", "GetContent takes any token.", around=_any_token("GetContent")),
+    Mutant("announce-open", "Announce needs no token.", around=let_in(lambda shown: not shown, "Announce")),
+    Mutant("aggregate-open", "Aggregate needs no token.", around=let_in(lambda shown: not shown, "Aggregate")),
+    Mutant(
+        "content-for-any-token",
+        "GetContent takes any token.",
+        around=let_in(lambda shown: shown.startswith("Bearer x"), "GetContent"),
+    ),
     Mutant("pull-token-aggregates", "The pull token is good for Aggregate.", consumers=_PullAggregates),
     Mutant("last-word-is-token", "The last word of the header is the token.", consumers=_LastWord),
     Mutant("junk-behind-token", "What stands behind the token is dropped.", consumers=_FirstTwoWords),
@@ -211,19 +173,19 @@ MUTANTS = (
     Mutant("ask-not-rotated", "A retired ask token still works.", consumers=_AskNotRotated),
     Mutant("no-emergency", "With no token kept the old ones still work.", consumers=_NoEmergency),
     Mutant("connect-get", "The Connect protocol's GET is served.", around=requests(_connect_get)),
-    Mutant("no-binary-feed", "S1 is not served in binary.", around=_no_binary("ListChanges")),
-    Mutant("no-binary-announce", "S1a is not served in binary.", around=_no_binary("Announce")),
-    Mutant("no-binary-content", "S3 is not served in binary.", around=_no_binary("GetContent")),
-    Mutant("no-binary-aggregate", "S6 is not served in binary.", around=_no_binary("Aggregate")),
+    Mutant("no-binary-feed", "S1 is not served in binary.", around=not_in(PROTO, "ListChanges")),
+    Mutant("no-binary-announce", "S1a is not served in binary.", around=not_in(PROTO, "Announce")),
+    Mutant("no-binary-content", "S3 is not served in binary.", around=not_in(PROTO, "GetContent")),
+    Mutant("no-binary-aggregate", "S6 is not served in binary.", around=not_in(PROTO, "Aggregate")),
     Mutant(
         "binary-nothing-gone",
         "In binary nothing is ever gone.",
-        around=_binary_reply(*_FEED, _nothing_gone),
+        around=_binary_feed(_nothing_gone),
     ),
     Mutant(
         "binary-unknown-field",
         "In binary a row carries more.",
-        around=_binary_reply(*_FEED, _unknown_field),
+        around=_binary_feed(_unknown_field),
     ),
     Mutant("rights-told-as-gone", "Rights off the team rung are told as gone.", store=_RightsTold),
     Mutant("plain-closing-cursor", "The announce's cursor is a bare position.", feed=_PlainClosing),

@@ -4,18 +4,28 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_conformance.consumers import Consumer, Consumers
 from memoria_conformance.mutants.build import Mutant
-from memoria_conformance.mutants.wrap import headers_of, method_of, requests, with_headers
+from memoria_conformance.mutants.wrap import (
+    INVALID,
+    Around,
+    Changed,
+    Whole,
+    headers_of,
+    let_in,
+    not_in,
+    requests,
+    whole_replies,
+    with_headers,
+)
+from memoria_contract.codec import JSON, PROTO
 
-_INVALID = json.dumps({"code": "invalid_argument", "message": "no"}).encode()
 _KNOWN = {"cursor", "pageToken", "subject", "items", "itemId", "revision", "function", "cells"}
-
-Changed = tuple[Scope, bytes] | tuple[int, bytes]
 
 
 def _get_served(scope: Scope, body: bytes) -> Changed:
@@ -32,30 +42,12 @@ def _any_content_type(scope: Scope, body: bytes) -> Changed:
     return (scope, body) if known else (with_headers(scope, content_type="application/json"), body)
 
 
-def _no_proto(scope: Scope, body: bytes) -> Changed:
-    return (415, _INVALID) if headers_of(scope).get(b"content-type") == b"application/proto" else (scope, body)
-
-
-def _no_json(scope: Scope, body: bytes) -> Changed:
-    return (415, _INVALID) if headers_of(scope).get(b"content-type") == b"application/json" else (scope, body)
-
-
 def _strict_fields(scope: Scope, body: bytes) -> Changed:
     try:
         unknown = set(json.loads(body)) - _KNOWN
     except (ValueError, TypeError, RecursionError):
         return scope, body
-    return (400, _INVALID) if unknown else (scope, body)
-
-
-def _let_in(admits: Callable[[str], bool]) -> Callable[[Scope, bytes], Changed]:
-    def change(scope: Scope, body: bytes) -> Changed:
-        if not admits(headers_of(scope).get(b"authorization", b"").decode("latin-1")):
-            return scope, body
-        token = "ask-token" if method_of(scope) in ("Authorize", "Aggregate") else "pull-token"
-        return with_headers(scope, authorization=f"Bearer {token}"), body
-
-    return change
+    return (400, INVALID) if unknown else (scope, body)
 
 
 def _bad_is_empty(scope: Scope, body: bytes) -> Changed:
@@ -129,32 +121,9 @@ def _breaks_when_deep(app: ASGIApp) -> ASGIApp:
     return requests(change)(app)
 
 
-def _errors(change: Callable[[int, bytes], tuple[int, bytes, bytes]]) -> Callable[[ASGIApp], ASGIApp]:
-    """Every error reply goes through `change(status, body)` → (status, body, content type)."""
-
-    def around(app: ASGIApp) -> ASGIApp:
-        async def changed(scope: Scope, receive: Receive, send: Send) -> None:
-            started: Message = {}
-
-            async def hold(message: Message) -> None:
-                nonlocal started
-                if message["type"] == "http.response.start":
-                    started = message
-                    return
-                if started["status"] == 200:
-                    await send(started)
-                    await send(message)
-                    return
-                status, body, kind = change(started["status"], message.get("body", b""))
-                headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
-                await send({**started, "status": status, "headers": headers})
-                await send({"type": "http.response.body", "body": body})
-
-            await app(scope, receive, hold)
-
-        return changed
-
-    return around
+def _errors(change: Callable[[Whole], Whole]) -> Around:
+    """Every error reply goes through `change`."""
+    return whole_replies(lambda method, reply: reply if reply.status == 200 else change(reply))
 
 
 class _ScopesIgnored(Consumers):
@@ -188,32 +157,16 @@ class _RotationVoidsCursors(Consumers):
         self.expire(None)
 
 
-def _plain(status: int, body: bytes) -> tuple[int, bytes, bytes]:
-    return status, b"that did not work", b"text/plain"
-
-
-def _always_400(status: int, body: bytes) -> tuple[int, bytes, bytes]:
-    return 400, body, b"application/json"
-
-
-def _always_200(status: int, body: bytes) -> tuple[int, bytes, bytes]:
-    return 200, body, b"application/json"
-
-
 MUTANTS = (
     Mutant("get-served", "Other verbs than POST are served.", around=requests(_get_served)),
     Mutant("any-content-type", "Every body is read as JSON.", around=requests(_any_content_type)),
-    Mutant("no-proto", "Binary is not understood.", around=requests(_no_proto)),
-    Mutant("no-json", "JSON is not understood.", around=requests(_no_json)),
+    Mutant("no-proto", "Binary is not understood.", around=not_in(PROTO)),
+    Mutant("no-json", "JSON is not understood.", around=not_in(JSON)),
     Mutant("strict-fields", "Unknown fields are an error.", around=requests(_strict_fields)),
-    Mutant("token-optional", "No token is needed.", around=requests(_let_in(lambda value: not value))),
-    Mutant(
-        "any-token", "Any bearer token will do.", around=requests(_let_in(lambda value: value.startswith("Bearer x")))
-    ),
-    Mutant("any-scheme", "Any scheme will do.", around=requests(_let_in(lambda value: value.startswith("Basic")))),
-    Mutant(
-        "empty-bearer", "An empty token will do.", around=requests(_let_in(lambda value: value.strip() == "Bearer"))
-    ),
+    Mutant("token-optional", "No token is needed.", around=let_in(lambda value: not value)),
+    Mutant("any-token", "Any bearer token will do.", around=let_in(lambda value: value.startswith("Bearer x"))),
+    Mutant("any-scheme", "Any scheme will do.", around=let_in(lambda value: value.startswith("Basic"))),
+    Mutant("empty-bearer", "An empty token will do.", around=let_in(lambda value: value.strip() == "Bearer")),
     Mutant("scopes-ignored", "Every token is good for every call.", consumers=_ScopesIgnored),
     Mutant("bad-body-is-empty", "What does not parse is an empty message.", around=requests(_bad_is_empty)),
     Mutant("wrong-type-is-empty", "A field of another type is dropped.", around=requests(_wrong_type_is_empty)),
@@ -224,9 +177,13 @@ MUTANTS = (
     Mutant("breaks-when-deep", "A nested body ends the service.", around=_breaks_when_deep),
     Mutant("list-is-empty", "JSON that is no object is an empty message.", around=requests(_list_is_empty)),
     Mutant("redirects", "A trailing slash is redirected.", around=requests(_redirects)),
-    Mutant("plain-errors", "Errors are plain text.", around=_errors(_plain)),
-    Mutant("errors-with-400", "Every error has status 400.", around=_errors(_always_400)),
-    Mutant("errors-with-200", "Every error has status 200.", around=_errors(_always_200)),
+    Mutant(
+        "plain-errors",
+        "Errors are plain text.",
+        around=_errors(lambda r: Whole(r.status, b"text/plain", b"that did not work")),
+    ),
+    Mutant("errors-with-400", "Every error has status 400.", around=_errors(lambda r: replace(r, status=400))),
+    Mutant("errors-with-200", "Every error has status 200.", around=_errors(lambda r: replace(r, status=200))),
     Mutant("old-token-dropped", "A new token replaces the old one at once.", consumers=_OldTokenDropped),
     Mutant("never-retires", "A retired token still works.", consumers=_NeverRetires),
     Mutant("token-is-consumer", "A new token is a new consumer.", consumers=_TokenIsConsumer),

@@ -2,15 +2,33 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memoria_contract.codec import JSON
+from memoria_contract.types import SCOPES
+
 Json = Any
+Around = Callable[[ASGIApp], ASGIApp]
+Changed = tuple[Scope, bytes] | tuple[int, bytes]
+"""Another request, or (status, body) to answer at once."""
+
+INVALID = json.dumps({"code": "invalid_argument", "message": "no"}).encode()
 
 
-def replies(change: Callable[[str, Json], Json]) -> Callable[[ASGIApp], ASGIApp]:
-    """Every JSON reply of status 200 goes through `change(method, document)`."""
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole reply: its status, its content type and its body. Other headers stay as they are."""
+
+    status: int
+    kind: bytes
+    body: bytes
+
+
+def whole_replies(change: Callable[[str, Whole], Whole]) -> Around:
+    """Every reply goes through `change(method, reply)`."""
 
     def around(app: ASGIApp) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -25,13 +43,11 @@ def replies(change: Callable[[str, Json], Json]) -> Callable[[ASGIApp], ASGIApp]
                 body += message.get("body", b"")
                 if message.get("more_body"):
                     return
-                is_json = (b"content-type", b"application/json") in started["headers"]
-                if started["status"] == 200 and is_json:
-                    body = json.dumps(change(scope["path"].rpartition("/")[2], json.loads(body))).encode()
-                    headers = [(key, value) for key, value in started["headers"] if key != b"content-length"]
-                    started = {**started, "headers": [*headers, (b"content-length", str(len(body)).encode())]}
-                await send(started)
-                await send({"type": "http.response.body", "body": body})
+                headers = dict(started["headers"])
+                reply = change(method_of(scope), Whole(started["status"], headers.get(b"content-type", b""), body))
+                headers |= {b"content-type": reply.kind, b"content-length": str(len(reply.body)).encode()}
+                await send({**started, "status": reply.status, "headers": list(headers.items())})
+                await send({"type": "http.response.body", "body": reply.body})
 
             await app(scope, receive, hold)
 
@@ -40,7 +56,18 @@ def replies(change: Callable[[str, Json], Json]) -> Callable[[ASGIApp], ASGIApp]
     return around
 
 
-def requests(change: Callable[[Scope, bytes], tuple[Scope, bytes] | tuple[int, bytes]]) -> Callable[[ASGIApp], ASGIApp]:
+def replies(change: Callable[[str, Json], Json]) -> Around:
+    """Every JSON reply of status 200 goes through `change(method, document)`."""
+
+    def changed(method: str, reply: Whole) -> Whole:
+        if reply.status != 200 or reply.kind != JSON.encode():
+            return reply
+        return replace(reply, body=json.dumps(change(method, json.loads(reply.body))).encode())
+
+    return whole_replies(changed)
+
+
+def requests(change: Callable[[Scope, bytes], Changed]) -> Around:
     """Every request goes through `change(scope, body)`: another request, or (status, body) to answer at once."""
 
     def around(app: ASGIApp) -> ASGIApp:
@@ -83,3 +110,27 @@ def with_headers(scope: Scope, **values: str) -> Scope:
 def method_of(scope: Scope) -> str:
     """The last part of the path."""
     return str(scope["path"].rpartition("/")[2])
+
+
+def let_in(admits: Callable[[str], bool], call: str = "") -> Around:
+    """A right token takes the place of an Authorization header that `admits` likes; of one call, or of all."""
+
+    def change(scope: Scope, body: bytes) -> Changed:
+        method = method_of(scope)
+        shown = headers_of(scope).get(b"authorization", b"").decode("latin-1")
+        if (call and method != call) or not admits(shown):
+            return scope, body
+        token = "pull-token" if method in SCOPES["pull"] else "ask-token"
+        return with_headers(scope, authorization=f"Bearer {token}"), body
+
+    return requests(change)
+
+
+def not_in(content_type: str, call: str = "") -> Around:
+    """What comes in this content type is refused; of one call, or of all."""
+
+    def change(scope: Scope, body: bytes) -> Changed:
+        shown = headers_of(scope).get(b"content-type") == content_type.encode()
+        return (415, INVALID) if shown and call in ("", method_of(scope)) else (scope, body)
+
+    return requests(change)

@@ -40,8 +40,6 @@ async def run(step: pb.Http, scene: Scene) -> None:
             raise CheckFailed(f"a reply must come: {error}") from None
     if reply is not None:
         _check(step, request, reply, scene)
-    if step.save:
-        scene.saved[step.save] = b"" if reply is None else reply.body
     try:
         await scene.call("Describe", sibling.DescribeRequest(), sibling.DescribeResponse)
     except (CallRefused, CheckFailed) as error:

@@ -266,7 +266,7 @@ class Describe(_message.Message):
     def __init__(self, token: _Optional[str] = ...) -> None: ...
 
 class Http(_message.Message):
-    __slots__ = ("call", "verb", "suffix", "token", "headers", "json", "body", "reply", "save")
+    __slots__ = ("call", "verb", "suffix", "token", "headers", "json", "body", "reply")
     CALL_FIELD_NUMBER: _ClassVar[int]
     VERB_FIELD_NUMBER: _ClassVar[int]
     SUFFIX_FIELD_NUMBER: _ClassVar[int]
@@ -275,7 +275,6 @@ class Http(_message.Message):
     JSON_FIELD_NUMBER: _ClassVar[int]
     BODY_FIELD_NUMBER: _ClassVar[int]
     REPLY_FIELD_NUMBER: _ClassVar[int]
-    SAVE_FIELD_NUMBER: _ClassVar[int]
     call: str
     verb: str
     suffix: str
@@ -284,8 +283,7 @@ class Http(_message.Message):
     json: _struct_pb2.Struct
     body: Body
     reply: Reply
-    save: str
-    def __init__(self, call: _Optional[str] = ..., verb: _Optional[str] = ..., suffix: _Optional[str] = ..., token: _Optional[str] = ..., headers: _Optional[_Iterable[_Union[Header, _Mapping]]] = ..., json: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., body: _Optional[_Union[Body, _Mapping]] = ..., reply: _Optional[_Union[Reply, _Mapping]] = ..., save: _Optional[str] = ...) -> None: ...
+    def __init__(self, call: _Optional[str] = ..., verb: _Optional[str] = ..., suffix: _Optional[str] = ..., token: _Optional[str] = ..., headers: _Optional[_Iterable[_Union[Header, _Mapping]]] = ..., json: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., body: _Optional[_Union[Body, _Mapping]] = ..., reply: _Optional[_Union[Reply, _Mapping]] = ...) -> None: ...
 
 class Header(_message.Message):
     __slots__ = ("name", "value")
