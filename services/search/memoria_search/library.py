@@ -18,7 +18,8 @@ from memoria_search.corpus.store import Store
 from memoria_search.index import scratch
 from memoria_search.index.analysis import Analyser, Terms
 from memoria_search.index.committer import Committer
-from memoria_search.index.lexical import MAX_ORDINALS, IndexedChunk, LexicalIndex
+from memoria_search.index.lexical import LexicalIndex
+from memoria_search.index.schema import MAX_ORDINALS, IndexedChunk
 
 T = TypeVar("T")
 

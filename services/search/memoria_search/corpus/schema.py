@@ -1,6 +1,6 @@
 """The tables. A released migration is never edited; `tests` grep the file for plaintext (G01)."""
 
-from memoria_search.index.lexical import MAX_ORDINALS, ORDINAL_BITS
+from memoria_search.index.schema import MAX_ORDINALS, ORDINAL_BITS
 
 # BLOB columns are sealed, but for `upload`, a keyed fingerprint. TEXT and INTEGER columns are TRU-12's plaintext: app,
 # coordinates, revision tokens, sizes, times, counts. AUTOINCREMENT: a number is never given twice, not even after its
@@ -36,6 +36,31 @@ MIGRATIONS = [
         state TEXT NOT NULL,
         as_of TEXT
     ) STRICT;
+    """,
+    # `deletions` is the outbox of the tombstone log in the bucket: `stored` says whether a record has arrived there.
+    # `spaces.description` is sealed because it names a model; a vector is sealed like the text it was made of.
+    """
+    CREATE TABLE deletions (
+        sequence INTEGER PRIMARY KEY,
+        sealed BLOB NOT NULL,
+        stored INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE snapshot (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        lineage TEXT NOT NULL,
+        generation INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE spaces (
+        id INTEGER PRIMARY KEY,
+        description BLOB NOT NULL,
+        width INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE vectors (
+        space INTEGER NOT NULL REFERENCES spaces (id),
+        key INTEGER NOT NULL,
+        sealed BLOB NOT NULL,
+        PRIMARY KEY (space, key)
+    ) STRICT, WITHOUT ROWID;
     """,
 ]
 

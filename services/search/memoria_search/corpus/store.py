@@ -84,6 +84,8 @@ class Store:
         found = db.execute(f"SELECT number, id, app, revision FROM documents WHERE {where}", values).fetchall()  # noqa: S608 - see above
         for number, *_ in found:
             db.execute("DELETE FROM chunks WHERE key BETWEEN ? AND ?", key_range(number))
+            for space in db.execute("SELECT id FROM spaces").fetchall():
+                db.execute("DELETE FROM vectors WHERE space = ? AND key BETWEEN ? AND ?", (*space, *key_range(number)))
             db.execute("DELETE FROM documents WHERE number = ?", (number,))
         # The item id stays sealed: a row that no longer opens can still be removed.
         return [DocumentRef(number, document_id, app, None, revision) for number, document_id, app, revision in found]

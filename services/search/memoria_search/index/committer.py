@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_search.index.lexical import IndexedChunk, LexicalIndex
+from memoria_search.index.lexical import LexicalIndex
+from memoria_search.index.schema import IndexedChunk
 
 _UNFIT = "the index cannot be written; it is rebuilt at the next start"
 

@@ -9,7 +9,7 @@ from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.model import DocumentRef
 from memoria_search.corpus.sources import Sources
 from memoria_search.index.analysis import QueryTerms
-from memoria_search.index.lexical import Hit
+from memoria_search.index.ranking import Hit
 
 MAX_CANDIDATES = 1024
 """The bound on paging (AMD-05)."""

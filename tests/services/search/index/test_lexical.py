@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from memoria_search.index.analysis import Analyser, Terms
-from memoria_search.index.lexical import IndexedChunk, LexicalIndex
+from memoria_search.index.lexical import LexicalIndex
+from memoria_search.index.schema import IndexedChunk
 
 
 @pytest.fixture
