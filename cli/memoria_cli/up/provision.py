@@ -87,6 +87,8 @@ class Environments:
             "MEMORIA_DATA_DIR": str(place.data),
             "MEMORIA_DATA_RUN_DIR": str(run_dir),
             "MEMORIA_DATA_SCRATCH_DIR": str(run_dir / "scratch"),
+            # The run directory is in RAM unless there is none, and then that has been said (`make_run_dir`).
+            "MEMORIA_DATA_SCRATCH_ON_DISK": str(run_dir.is_relative_to(place.data)).lower(),
             "MEMORIA_GATEWAY_PORT": str(port),
             "MEMORIA_RPC_CALLERS": self._hashes,
             "PYTHONUNBUFFERED": "1",

@@ -117,13 +117,13 @@ class Bucket:
         except (NotFoundError, FileNotFoundError):
             pass  # already gone, which is what was asked for
 
-    async def names(self, prefix: str) -> list[str]:
-        """The names under `prefix`, sorted."""
+    async def names(self, prefix: str, after: str | None = None) -> list[str]:
+        """The names under `prefix`, sorted; with `after` only those that sort behind it."""
         found: list[str] = []
         with _failures():
-            async for page in obstore.list(self._store, prefix=prefix):
+            async for page in obstore.list(self._store, prefix=prefix, offset=after):
                 found.extend(meta["path"] for meta in page)
-        return sorted(found)
+        return sorted(name for name in found if after is None or name > after)
 
     async def probe(self) -> None:
         """Refuse a bucket that ignores conditional writes. Raises PRECONDITION."""

@@ -70,17 +70,27 @@ class Keys(Section):
 
 
 class Data(Section):
-    """Where things are kept. `scratch_dir` holds plaintext index files and must be RAM-backed."""
+    """Where things are kept. `scratch_dir` holds plaintext index files and must be RAM-backed unless
+    `scratch_on_disk` says that this is a development machine."""
 
     dir: Path = Path("data")
     run_dir: Path = Path("data/run")
     scratch_dir: Path = Path("/dev/shm")  # noqa: S108 - RAM-backed by design; every use makes a 0700 folder of its own
+    scratch_on_disk: bool = False
 
 
 class BucketSection(Section):
     """Where sealed snapshots and replicas go; empty means `bucket/` in the data directory."""
 
     url: str = ""
+    backup_retention_days: float = Field(default=30.0, ge=0)
+
+
+class Index(Section):
+    """How long search holds the readable index, and when it saves it. Seconds; an `idle_seconds` of 0 is never."""
+
+    idle_seconds: float = Field(default=900.0, ge=0)
+    snapshot_quiet_seconds: float = Field(default=30.0, gt=0)
 
 
 class Sibling(Section):
@@ -153,6 +163,7 @@ class Sections(BaseModel):
     keys: Keys = Keys()
     data: Data = Data()
     bucket: BucketSection = BucketSection()
+    index: Index = Index()
     sibling: list[Sibling] = []
     home: Home | None = None
     mail: Mail = Mail()

@@ -1,5 +1,6 @@
 """One search: analyse, rank, rule, open, mark."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoria_chassis.errors import Kind, ServiceError
@@ -32,7 +33,7 @@ class Found:
 class Searcher:
     """Answers searches."""
 
-    def __init__(self, analyser: Analyser, retriever: Retriever, gate: Gate) -> None:
+    def __init__(self, analyser: Callable[[], Analyser], retriever: Retriever, gate: Gate) -> None:
         self._analyser = analyser
         self._retriever = retriever
         self._gate = gate
@@ -45,9 +46,10 @@ class Searcher:
             raise ServiceError(Kind.INVALID, f"a page has 1 to {MAX_PAGE_SIZE} rows")
         if page < 1:
             raise ServiceError(Kind.INVALID, "pages are counted from 1")
-        terms = self._analyser.query(query)
+        analyser = self._analyser()
+        terms = analyser.query(query)
         depth = window(page, size)
         candidates = await self._retriever.candidates(terms, depth) if depth and not terms.empty else None
         ruled = await self._gate.page(subject, candidates, page, size)
-        highlighter = Highlighter(self._analyser, terms)
+        highlighter = Highlighter(analyser, terms)
         return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

@@ -23,42 +23,50 @@ class IndexServer(IndexServiceServicer):
 
     async def Search(self, request: pb.SearchRequest, context: Any) -> pb.SearchResponse:
         """Rank, rule in one round, return what may be spoken."""
-        found = await self._searcher.search(
-            wire.subject(request), request.query, request.page, request.page_size or MAX_PAGE_SIZE
-        )
-        return pb.SearchResponse(
-            results=[wire.result(row.passage, row.snippet) for row in found.rows],
-            notices=[wire.notice(line) for line in found.page.notices],
-            more=found.page.more,
-            refine=found.page.refine,
-        )
+        async with self._library.awake():
+            found = await self._searcher.search(
+                wire.subject(request), request.query, request.page, request.page_size or MAX_PAGE_SIZE
+            )
+            return pb.SearchResponse(
+                results=[wire.result(row.passage, row.snippet) for row in found.rows],
+                notices=[wire.notice(line) for line in found.page.notices],
+                more=found.page.more,
+                refine=found.page.refine,
+            )
 
     async def GetDocument(self, request: pb.GetDocumentRequest, context: Any) -> pb.GetDocumentResponse:
         """One document, after the same ruling."""
-        match await self._gate.document(wire.subject(request), request.document_id):
-            case SpokenDocument() as spoken:
-                return pb.GetDocumentResponse(document=wire.document(spoken))
-            case Notice() as withheld:
-                return pb.GetDocumentResponse(withheld=wire.notice(withheld))
+        async with self._library.awake():
+            match await self._gate.document(wire.subject(request), request.document_id):
+                case SpokenDocument() as spoken:
+                    return pb.GetDocumentResponse(document=wire.document(spoken))
+                case Notice() as withheld:
+                    return pb.GetDocumentResponse(withheld=wire.notice(withheld))
 
     async def PutDocument(self, request: pb.PutDocumentRequest, context: Any) -> pb.PutDocumentResponse:
         """Store; answered once durable and found."""
-        ref, replaced = await self._library.put(wire.new_document(request))
-        outcome = pb.PUT_OUTCOME_REPLACED if replaced else pb.PUT_OUTCOME_CREATED
-        return pb.PutDocumentResponse(document_id=ref.document_id, revision=ref.revision, outcome=outcome)
+        async with self._library.awake():
+            ref, replaced = await self._library.put(wire.new_document(request))
+            outcome = pb.PUT_OUTCOME_REPLACED if replaced else pb.PUT_OUTCOME_CREATED
+            return pb.PutDocumentResponse(document_id=ref.document_id, revision=ref.revision, outcome=outcome)
 
     async def DeleteDocument(self, request: pb.DeleteDocumentRequest, context: Any) -> pb.DeleteDocumentResponse:
         """Delete what memoria owns."""
-        return pb.DeleteDocumentResponse(deleted=await self._library.delete(request.document_id))
+        async with self._library.awake():
+            return pb.DeleteDocumentResponse(deleted=await self._library.delete(request.document_id))
 
     async def RetireItems(self, request: pb.RetireItemsRequest, context: Any) -> pb.RetireItemsResponse:
         """Remove a sibling's items."""
-        retired = await self._library.retire(wire.app(request.app), map(ItemId, request.item_ids))
-        return pb.RetireItemsResponse(retired=retired)
+        async with self._library.awake():
+            retired = await self._library.retire(wire.app(request.app), map(ItemId, request.item_ids))
+            return pb.RetireItemsResponse(retired=retired)
 
     async def ListItems(self, request: pb.ListItemsRequest, context: Any) -> pb.ListItemsResponse:
         """What is held of a sibling."""
-        return pb.ListItemsResponse(items=[pair_to_wire(pair) for pair in self._library.items(wire.app(request.app))])
+        async with self._library.awake():
+            return pb.ListItemsResponse(
+                items=[pair_to_wire(pair) for pair in self._library.items(wire.app(request.app))]
+            )
 
     async def PutSource(self, request: pb.PutSourceRequest, context: Any) -> pb.PutSourceResponse:
         """How a source stands."""

@@ -1,10 +1,12 @@
 """A search service without its wire: a store in a temporary folder, an index, an arbiter that rules as it is told."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memoria_chassis.bucket import Bucket, open_bucket
 from memoria_chassis.clock import FakeClock
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
@@ -22,13 +24,16 @@ from memoria_search.corpus.model import (
 from memoria_search.corpus.schema import MIGRATIONS
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
+from memoria_search.corpus.tombstones import TombstoneLog
 from memoria_search.corpus.vault import Vault
 from memoria_search.gate import Gate, SpokenDocument
+from memoria_search.keeper import Keeper
 from memoria_search.library import Library
 from memoria_search.notices import Notice
 from memoria_search.retrieve.candidates import Retriever
 from memoria_search.ruling import SPEAK, Claim, OwnedClaim, Ruling, SiblingClaim
 from memoria_search.search import Found, Searcher
+from memoria_search.snapshot.snapshots import Snapshots
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 
@@ -65,18 +70,31 @@ class House:
         self.path = folder / "data" / "search.db"
         self.arbiter = FakeArbiter()
         self.key = ServiceKey(b"k" * 32)
+        self.clock = FakeClock()
+        self.kept = timedelta(days=30)
         self.unfit = 0
 
+    def open_bucket(self) -> Bucket:
+        """The bucket, which lies beside the database. A test that wants a faulty one replaces this."""
+        return open_bucket((self.folder / "bucket").as_uri())
+
     async def start(self) -> None:
-        """Open the store and build the index."""
+        """Open the store and wake the index."""
         self.database = Database.open(self.path, MIGRATIONS)
-        self.vault = Vault(self.key)
-        self.store, self.sources = Store(self.database, self.vault, FakeClock()), Sources(self.database)
-        self.library = Library(self.store, self.sources, self.folder / "scratch", self._unfit)
-        await self.library.build()
+        try:
+            self.vault, self.bucket = Vault(self.key), self.open_bucket()
+            self.store, self.sources = Store(self.database, self.vault, self.clock), Sources(self.database)
+            self.snapshots = Snapshots(self.bucket, self.key, self.clock, self.kept)
+            log = TombstoneLog(self.database, self.vault, self.bucket, self.snapshots.fence)
+            keeper = Keeper(self.database, self.snapshots, log)
+            self.library = Library(self.store, self.sources, keeper, self.folder / "scratch", self._unfit)
+            await self.library.open()
+        except BaseException:
+            self.database.close()
+            raise
         self.gate = Gate(self.arbiter, self.store, self.library.catalogue, self.sources)
-        retriever = Retriever([self.library.index], self.library.catalogue, self.sources)
-        self.searcher = Searcher(self.library.analyser, retriever, self.gate)
+        retriever = Retriever([self.library], self.library.catalogue, self.sources)
+        self.searcher = Searcher(lambda: self.library.handle.analyser, retriever, self.gate)
 
     def _unfit(self) -> None:
         self.unfit += 1
@@ -111,7 +129,8 @@ class House:
 
     async def search(self, query: str, page: int = 1, size: int = 50, subject: Subject = ANN) -> Found:
         """One search."""
-        return await self.searcher.search(subject, query, page, size)
+        async with self.library.awake():
+            return await self.searcher.search(subject, query, page, size)
 
     async def ids(self, query: str, page: int = 1, size: int = 50) -> list[str]:
         """The ids of the documents of one page."""
@@ -119,7 +138,8 @@ class House:
 
     async def document(self, document_id: str) -> SpokenDocument | Notice:
         """One document, through the gate."""
-        return await self.gate.document(ANN, document_id)
+        async with self.library.awake():
+            return await self.gate.document(ANN, document_id)
 
 
 def chunks(text: str) -> tuple[Chunk, ...]:

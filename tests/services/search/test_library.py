@@ -38,7 +38,7 @@ async def test_a_deleted_document_is_nowhere_after_a_restart_too(house: House) -
             lambda db: db.execute("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)").fetchone()
         )
         assert counts == (0, 0)
-        assert house.library.index.chunks == 0
+        assert house.library.handle.index.chunks == 0
         await house.restart()
 
 
@@ -48,7 +48,7 @@ async def test_a_deletion_holds_before_the_index_knows(house: House) -> None:
     assert await house.ids("zqx81") == [ref.document_id]
     change = await house.store.delete_owned(ref)
     house.library.catalogue.apply(change)
-    assert house.library.index.search(house.library.analyser.query("zqx81"), 5)
+    assert house.library.handle.index.search(house.library.handle.analyser.query("zqx81"), 5)
     assert await house.ids("zqx81") == []
 
 
@@ -151,7 +151,7 @@ async def test_everything_acknowledged_is_found_after_a_restart(house: House) ->
     await house.restart()
     for at in range(100):
         assert len(await house.ids(f"word{at}")) == 1
-    assert house.library.index.chunks == 100
+    assert house.library.handle.index.chunks == 100
     assert [source.state for source in house.sources.all()] == [SourceState.AS_OF]
 
 
@@ -178,7 +178,7 @@ async def test_an_index_that_cannot_be_written_is_said_and_not_served_on(house: 
         raise ValueError("no space left on device")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(house.library.index, "commit", no_room)
+        patch.setattr(house.library.handle.index, "commit", no_room)
         with pytest.raises(ServiceError) as refused:
             await house.item("a")
     assert refused.value.kind is Kind.UNAVAILABLE

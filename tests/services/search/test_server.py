@@ -95,6 +95,7 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
             "MEMORIA_DATA_DIR": str(tmp_path / "data"),
             "MEMORIA_DATA_RUN_DIR": str(tmp_path),
             "MEMORIA_DATA_SCRATCH_DIR": str(tmp_path / "scratch"),
+            "MEMORIA_DATA_SCRATCH_ON_DISK": "true",
             "MEMORIA_SERVICE_KEY": encode_key(b"k" * 32),
             "MEMORIA_RPC_CALLER_TOKEN": "search-token",
             "MEMORIA_RPC_CALLERS": json.dumps(

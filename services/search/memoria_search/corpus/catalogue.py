@@ -20,6 +20,12 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._by_number)
 
+    def clear(self) -> None:
+        """Forget everything: the index handle is dropped (TRU-04)."""
+        self._by_number.clear()
+        self._by_id.clear()
+        self._by_upload.clear()
+
     def apply(self, change: Change) -> None:
         """Follow a durable write."""
         for gone in change.removed:

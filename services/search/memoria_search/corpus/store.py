@@ -10,7 +10,7 @@ from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import ItemId, Revision
-from memoria_search.corpus import rows
+from memoria_search.corpus import rows, tombstones
 from memoria_search.corpus.model import Change, Chunk, DocumentRef, Metadata, NewDocument, SiblingOrigin, UploadOrigin
 from memoria_search.corpus.schema import chunk_key, key_range
 from memoria_search.corpus.vault import Vault
@@ -53,6 +53,7 @@ class Store:
             if isinstance(document.origin, UploadOrigin):  # parts beyond the last one of today's conversion
                 upload = self._vault.upload(document.origin.external_id)
                 removed += self._remove(db, "upload = ? AND part >= ?", (upload, document.origin.parts))
+            tombstones.record(db, self._vault, {gone.document_id for gone in removed} - {document_id})
             last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
             number = (last[0] if last else 0) + 1
             ref = rows.reference(self._vault, document, document_id, number, held[0] if held else None)
@@ -63,21 +64,31 @@ class Store:
 
     async def delete_owned(self, ref: DocumentRef) -> Change:
         """Delete a memoria-owned document with all parts of its upload. A sibling's document is left alone."""
-        return await self._database.write(
-            lambda db: Change(removed=tuple(self._remove(db, "upload = ?", (ref.upload,))))
-        )
+
+        def change(db: sqlite3.Connection) -> Change:
+            removed = self._remove(db, "upload = ?", (ref.upload,))
+            tombstones.record(db, self._vault, [gone.document_id for gone in removed])
+            return Change(removed=tuple(removed))
+
+        return await self._database.write(change)
 
     async def retire(self, app: str, item_ids: Iterable[ItemId]) -> Change:
         """Remove a sibling's items. Those not held are passed over."""
         ids = [self._vault.document_id(SiblingOrigin(app, item_id, Revision(""))) for item_id in item_ids]
 
         def change(db: sqlite3.Connection) -> Change:
-            removed: list[DocumentRef] = []
-            for document_id in ids:
-                removed += self._remove(db, "id = ?", (document_id,))
+            removed = self._remove_all(db, ids)
+            tombstones.record(db, self._vault, [gone.document_id for gone in removed])
             return Change(removed=tuple(removed))
 
         return await self._database.write(change)
+
+    def _remove_all(self, db: sqlite3.Connection, document_ids: Iterable[str]) -> list[DocumentRef]:
+        return [gone for document_id in document_ids for gone in self._remove(db, "id = ?", (document_id,))]
+
+    def replay_removal(self, db: sqlite3.Connection, document_ids: Iterable[str]) -> int:
+        """Remove documents that the log says were deleted, inside a transaction; how many were still here."""
+        return len(self._remove_all(db, document_ids))
 
     def _remove(self, db: sqlite3.Connection, where: str, values: Sequence[object]) -> list[DocumentRef]:
         """Remove documents with their chunks; `where` is one of this module's own strings."""
@@ -160,29 +171,53 @@ class Store:
                     raise
                 damaged.append(error)
 
-    async def replay(self, take: Callable[[DocumentRef, Metadata, Iterator[tuple[int, Chunk]]], None]) -> int:
-        """Give every document to `take`, one at a time, in the reader's thread; memory stays flat.
+    async def references(self, take: Callable[[DocumentRef], None]) -> int:
+        """Give the reference of every document to `take`, in the reader's thread.
 
         Returns how many rows did not open and were left out: one that is damaged must not keep the rest from being
         found. A corpus sealed under another key is something else, and is refused with PRECONDITION.
         """
 
         def read(db: sqlite3.Connection) -> int:
-            damaged: list[SealError] = []
-            select = f"SELECT {rows.REF_COLUMNS}, {rows.METADATA_COLUMNS} FROM documents ORDER BY number"  # noqa: S608 - constant
-            width = len(rows.REF_COLUMNS.split(","))
-            for columns in db.execute(select):
+            damaged = 0
+            for columns in db.execute(f"SELECT {rows.REF_COLUMNS} FROM documents ORDER BY number"):  # noqa: S608 - constant
                 try:
-                    ref = rows.open_reference(self._vault, columns[:width])
-                    row = rows.document_row(ref.document_id, ref.number)
-                    take(ref, rows.open_metadata(self._vault, row, columns[width:]), self._chunks(db, ref, damaged))
+                    take(rows.open_reference(self._vault, columns))
                 except SealError as error:
-                    damaged.append(error)
-                if damaged and damaged[-1].reason == "unknown key":
-                    raise ServiceError(Kind.PRECONDITION, "the corpus was sealed under another key")
-            return len(damaged)
+                    damaged += _one_damaged(error)
+            return damaged
 
         return await self._database.read(read)
+
+    async def contents(
+        self, refs: Iterable[DocumentRef], take: Callable[[DocumentRef, Metadata, Iterator[tuple[int, Chunk]]], None]
+    ) -> int:
+        """Give what `refs` hold to `take`, one document at a time, in the reader's thread; memory stays flat.
+
+        Returns how many rows did not open, as `references` does.
+        """
+
+        def read(db: sqlite3.Connection) -> int:
+            damaged: list[SealError] = []
+            select = f"SELECT {rows.METADATA_COLUMNS} FROM documents WHERE number = ?"  # noqa: S608 - constant
+            for ref in refs:
+                columns = db.execute(select, (ref.number,)).fetchone()
+                if columns is None:
+                    continue
+                row = rows.document_row(ref.document_id, ref.number)
+                try:
+                    take(ref, rows.open_metadata(self._vault, row, columns), self._chunks(db, ref, damaged))
+                except SealError as error:
+                    damaged.append(error)
+            return sum(map(_one_damaged, damaged))
+
+        return await self._database.read(read)
+
+
+def _one_damaged(error: SealError) -> int:
+    if error.reason == "unknown key":
+        raise ServiceError(Kind.PRECONDITION, "the corpus was sealed under another key") from error
+    return 1
 
 
 def _select(db: sqlite3.Connection, select: str, keys: Iterable[int]) -> dict[int, tuple]:

@@ -3,26 +3,51 @@
 Not for two threads at once, apart from `search`, which may run beside anything.
 """
 
+import json
+import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import tantivy
 
+from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.index.analysis import Analyser, QueryTerms
 from memoria_search.index.ranking import Hit, rank
 from memoria_search.index.schema import IndexedChunk, build_schema, document_of, register_tokenizers
 
 _HEAP_BYTES = 64 << 20  # one writer thread's arena; a larger one made no import faster and counts against the pod
+_LOOKS = 20  # at the list of segments, while merges end
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What the index consisted of at one commit. `files`: name to a link that keeps the file; `meta`: the engine's list
+    of segments; `numbers`: the documents in it."""
+
+    files: dict[str, Path]
+    meta: str
+    numbers: frozenset[int]
 
 
 class LexicalIndex:
-    """One index in one directory of scratch."""
+    """One index in one directory of scratch: a new one, or the one whose files lie there, which holds `numbers`.
 
-    def __init__(self, directory: Path, analyser: Analyser) -> None:
+    Raises UNAVAILABLE where the files are no index.
+    """
+
+    def __init__(self, directory: Path, analyser: Analyser, numbers: Iterable[int] | None = None) -> None:
         self.analyser = analyser
+        self.numbers = set(numbers or ())
         self._schema = build_schema()
         self._directory = directory
-        self._index = tantivy.Index(self._schema, path=str(directory), reuse=False)
+        if numbers is None:
+            self._index = tantivy.Index(self._schema, path=str(directory), reuse=False)
+        else:
+            try:
+                self._index = tantivy.Index.open(str(directory))
+            except ValueError as error:
+                raise ServiceError(Kind.UNAVAILABLE, "the files of a snapshot are no index") from error
         register_tokenizers(self._index)
         # Manual: the default reloads from a thread of its own some time after the commit, and an acknowledged document
         # must be found by the very next search.
@@ -33,16 +58,56 @@ class LexicalIndex:
         """Take chunks in; found after the next commit."""
         for chunk in chunks:
             self._writer.add_document(document_of(chunk, self.analyser))
+            self.numbers.add(chunk.number)
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Take documents out by their numbers; gone after the next commit."""
         for number in numbers:
             self._writer.delete_documents_by_term("number", number)
+            self.numbers.discard(number)
 
     def commit(self) -> None:
         """Make what was added and removed searchable."""
         self._writer.commit()
         self._index.reload()
+
+    def freeze(self, directory: Path) -> Frozen:
+        """Link the files of the last commit into `directory`, which is empty and on the same file system.
+
+        Between a commit and the next change, so that `numbers` are those of the commit. A merge may end meanwhile and
+        take files away: then the list of segments is read again.
+        """
+        for _ in range(_LOOKS):
+            meta = (self._directory / "meta.json").read_text()
+            try:
+                files = {name: directory / name for name in self._files(json.loads(meta))}
+                for name, link in files.items():
+                    if not link.exists():
+                        os.link(self._directory / name, link)
+            except FileNotFoundError:
+                continue
+            return Frozen(files, meta, frozenset(self.numbers))
+        raise ServiceError(Kind.UNAVAILABLE, "the index is being merged faster than it can be read")
+
+    def _files(self, meta: dict) -> list[str]:
+        """The files of the segments that `meta` lists. Others in the directory are of merges, or about to go."""
+        wanted: list[str] = []
+        for segment in meta["segments"]:
+            stem = segment["segment_id"].replace("-", "")
+            deletes = f"{stem}.{segment['deletes']['opstamp']}.del" if segment["deletes"] else None
+            found = [path.name for path in self._directory.glob(f"{stem}.*")]
+            wanted += [name for name in found if name == deletes or not name.endswith(".del")]
+            if deletes and deletes not in found:
+                raise FileNotFoundError(deletes)
+        return wanted
+
+    @property
+    def dead_share(self) -> float:
+        """The share of chunks that are deleted and not yet merged away; they cost room and blur the statistics."""
+        segments = json.loads((self._directory / "meta.json").read_text())["segments"]
+        held = sum(segment["max_doc"] for segment in segments)
+        dead = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
+        return dead / held if held else 0.0
 
     def close(self) -> None:
         """Let background merges end, so that nothing writes to scratch any more. The index is of no use afterwards."""

@@ -1,0 +1,76 @@
+"""The keeper of what outlives the process: snapshots, the deletion log, and how the database stands to both."""
+
+from dataclasses import dataclass
+
+from memoria_chassis.sqlite import Database
+from memoria_search.corpus import standing, tombstones
+from memoria_search.corpus.standing import Standing
+from memoria_search.corpus.store import Store
+from memoria_search.corpus.tombstones import TombstoneLog
+from memoria_search.index.analysis import ANALYSER_VERSION
+from memoria_search.index.lexical import Frozen
+from memoria_search.snapshot.publish import Content
+from memoria_search.snapshot.snapshots import Snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far the database is: the sequence of its last deletion, and the last document number given."""
+
+    deletions: int
+    last_number: int
+
+
+class Keeper:
+    """Bucket and database, in the order that each step needs."""
+
+    def __init__(self, database: Database, snapshots: Snapshots, tombstones: TombstoneLog) -> None:
+        self._database = database
+        self.snapshots = snapshots
+        self.tombstones = tombstones
+        self.standing = Standing("", restored=False)
+        self._restored = False
+        self.deletions = 0
+        """The sequence of the last deletion, as of the last look at the database."""
+
+    async def open(self) -> None:
+        """Take the bucket. Raises PRECONDITION where it was sealed under another key."""
+        await self.snapshots.open()
+
+    async def settle(self, store: Store) -> None:
+        """Apply deletions that the database lacks and settle it with the generation that counts, before any query.
+
+        Raises PRECONDITION where that cannot be done: then nothing is served.
+        """
+        manifest = self.snapshots.manifest
+        await standing.refuse_new(self._database, manifest)
+        replayed = await self.tombstones.replay(store.replay_removal, manifest.deletions if manifest else 0)
+        generation = self.snapshots.fence.head.generation
+        self.standing = await standing.adopt(self._database, generation, manifest, replayed)
+        self._restored |= self.standing.restored
+        await self.tombstones.flush()
+        await self.cursor()
+
+    @property
+    def restored(self) -> bool:
+        """The database of this process was put back from a backup."""
+        return self._restored
+
+    async def cursor(self) -> Cursor:
+        """How far the database is."""
+        found = await self._database.read(lambda db: Cursor(tombstones.last(db), standing.last_number(db)))
+        self.deletions = found.deletions
+        return found
+
+    async def publish(self, frozen: Frozen, cursor: Cursor) -> None:
+        """Write a generation. Raises FencedError, UNAVAILABLE."""
+        content = Content(
+            analyser=ANALYSER_VERSION,
+            deletions=cursor.deletions,
+            last_number=cursor.last_number,
+            numbers=frozen.numbers,
+            meta=frozen.meta,
+            lexical=frozen.files,
+            vectors={},
+        )
+        await self.snapshots.publish(content, lambda generation: standing.intend(self._database, generation))

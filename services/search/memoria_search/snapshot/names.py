@@ -1,0 +1,33 @@
+"""Where a snapshot's objects lie in the bucket, and what each is sealed to.
+
+A piece is bound to the generation it was first uploaded with, to its file and to its position, so one that is moved,
+swapped with another generation's, cut or repeated does not open.
+"""
+
+from memoria_chassis.aead import SealContext
+
+HEAD = "snapshot/head"
+MANIFESTS = "snapshot/manifests/"
+PIECES = "snapshot/pieces/"
+
+_PURPOSE = "snapshot"
+
+
+def manifest_name(generation: int) -> str:
+    """Zero-padded, so that names sort as generations do."""
+    return f"{MANIFESTS}{generation:016d}"
+
+
+def head_context() -> SealContext:
+    """What the head is sealed to."""
+    return SealContext(_PURPOSE, "head", "head", "head")
+
+
+def manifest_context(generation: int) -> SealContext:
+    """What a manifest is sealed to."""
+    return SealContext(_PURPOSE, "manifest", str(generation), "manifest")
+
+
+def piece_context(generation: int, file: str, position: int, count: int) -> SealContext:
+    """What piece `position` of `count` of a file is sealed to."""
+    return SealContext(_PURPOSE, "piece", f"{generation}/{file}", f"{position}/{count}")

@@ -1,0 +1,152 @@
+"""Publishing a generation: pieces that are new, then the manifest, then the head. A kill in between leaves the last."""
+
+import asyncio
+import hashlib
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memoria_chassis.aead import Sealer
+from memoria_chassis.bucket import Bucket
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_search.snapshot.every import every
+from memoria_search.snapshot.fence import Fence
+from memoria_search.snapshot.manifest import File, Manifest, Piece, Retired
+from memoria_search.snapshot.names import PIECES, manifest_context, manifest_name, piece_context
+
+PIECE_BYTES = 4 << 20
+"""Plaintext of one piece: small enough to hold a few in memory, large enough that a round trip does not show."""
+
+_AT_ONCE = 4  # pieces under way, so at most 32 MiB
+_ATTEMPTS = 16  # generations whose manifest somebody wrote and whose head nobody moved to
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What goes into a generation. `lexical` and `vectors`: file name to where it lies."""
+
+    analyser: int
+    deletions: int
+    last_number: int
+    numbers: frozenset[int]
+    meta: str
+    lexical: Mapping[str, Path]
+    vectors: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A generation, and what it cost: sealed bytes that were uploaded for it, manifest included."""
+
+    manifest: Manifest
+    uploaded: int
+
+
+class Publisher:
+    """Writes generations. One at a time."""
+
+    def __init__(self, bucket: Bucket, sealer: Sealer, fence: Fence) -> None:
+        self._bucket = bucket
+        self._sealer = sealer
+        self._fence = fence
+        self._uploaded = 0
+
+    async def publish(
+        self,
+        content: Content,
+        previous: Manifest | None,
+        history: tuple[Retired, ...],
+        now: int,
+        intend: Callable[[int], Awaitable[None]],
+    ) -> Published:
+        """Write `content` as the next generation after `previous`, whose pieces are used again.
+
+        `history`: generations superseded earlier. `now`: seconds since 1970. `intend` is told the generation before
+        it can count. Raises FencedError; UNAVAILABLE where the bucket fails, and then the last generation stands.
+        """
+        self._uploaded = 0
+        generation = self._fence.head.generation + 1
+        known = {file.name: file for file in previous.files} if previous else {}
+        slots = asyncio.Semaphore(_AT_ONCE)
+        lexical = await self._files(content.lexical, known, generation, slots)
+        vectors = await self._files(content.vectors, known, generation, slots)
+        manifest = Manifest(
+            generation=generation,
+            epoch=self._fence.head.epoch,
+            created_at=now,
+            analyser=content.analyser,
+            deletions=content.deletions,
+            last_number=content.last_number,
+            numbers=content.numbers,
+            meta=content.meta,
+            lexical=lexical,
+            vectors=vectors,
+        )
+        manifest = await self._manifest(_with_history(manifest, previous, history))
+        await intend(manifest.generation)
+        await self._fence.advance(manifest.generation)
+        return Published(manifest, self._uploaded)
+
+    async def _files(
+        self, wanted: Mapping[str, Path], known: Mapping[str, File], generation: int, slots: asyncio.Semaphore
+    ) -> tuple[File, ...]:
+        async def one(name: str, path: Path) -> File:
+            size = os.stat(path).st_size
+            held = known.get(name)
+            return held if held and held.size == size else await self._file(name, path, size, generation, slots)
+
+        return tuple(await every(one(name, wanted[name]) for name in sorted(wanted)))
+
+    async def _file(self, name: str, path: Path, size: int, generation: int, slots: asyncio.Semaphore) -> File:
+        count = max(1, -(-size // PIECE_BYTES))
+
+        async def one(position: int) -> Piece:
+            async with slots:
+                body = await asyncio.to_thread(_read, path, position * PIECE_BYTES)
+                context = piece_context(generation, name, position, count)
+                sealed = await asyncio.to_thread(self._sealer.seal, body, context)
+                digest = await asyncio.to_thread(_sha256, sealed)
+                place = f"{PIECES}{generation:016d}-{secrets.token_hex(8)}"
+                await self._bucket.put(place, sealed)
+                self._uploaded += len(sealed)
+                return Piece(place, len(body), digest)
+
+        return File(name, generation, tuple(await every(one(position) for position in range(count))))
+
+    async def _manifest(self, manifest: Manifest) -> Manifest:
+        """Write it under the first free number: one that is taken was written by somebody who never moved the head."""
+        for _ in range(_ATTEMPTS):
+            sealed = self._sealer.seal(manifest.encode(), manifest_context(manifest.generation))
+            try:
+                await self._bucket.put_if_absent(manifest_name(manifest.generation), sealed)
+            except ServiceError as error:
+                if error.kind is not Kind.CONFLICT:
+                    raise
+                manifest = replace(manifest, generation=manifest.generation + 1)
+                continue
+            self._uploaded += len(sealed)
+            return manifest
+        raise ServiceError(Kind.UNAVAILABLE, "the bucket holds manifests that nothing points at")
+
+
+def _with_history(manifest: Manifest, previous: Manifest | None, history: tuple[Retired, ...]) -> Manifest:
+    """The manifest with every generation that may still be restored from, and the pieces that only those use."""
+    if previous is None:
+        return replace(manifest, retired=history)
+    only = tuple(sorted(previous.objects - manifest.objects))
+    superseded = Retired(previous.generation, manifest.created_at, previous.deletions, only)
+    return replace(manifest, retired=(*history, superseded))
+
+
+def _read(path: Path, start: int) -> bytes:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return os.pread(handle, PIECE_BYTES, start)
+    finally:
+        os.close(handle)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,128 @@
+"""Waking: from what is sealed to an index that equals the database, whatever each of the two went through.
+
+The generation's lexical files are put into scratch while the catalogue is read from the database; then what the files
+lack is indexed from sealed chunks, and what the database lacks is taken out. A generation that is missing, damaged or
+of another analyser is not used: the index is then made from the sealed chunks alone, and said to be (ING-28). So an
+index is either whole or not served.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from memoria_chassis import log
+from memoria_chassis.errors import ServiceError
+from memoria_search.corpus.catalogue import Catalogue
+from memoria_search.corpus.model import Change, Chunk, DocumentRef, Metadata
+from memoria_search.corpus.store import Store
+from memoria_search.handle import INDEX, Handle
+from memoria_search.index import scratch
+from memoria_search.index.analysis import ANALYSER_VERSION, Analyser
+from memoria_search.snapshot.manifest import Manifest
+from memoria_search.snapshot.restore import DamagedError
+from memoria_search.snapshot.snapshots import Snapshots
+
+DEAD_LIMIT = 0.3
+"""The share of deleted chunks from which an index is made anew at a wake: the waste has grown to what that costs."""
+
+_SLICE = 2_000
+"""Documents between two checkpoints of a rebuild, about 24,000 chunks: a kill costs seconds, not all (F35)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """An open handle. `damaged`: rows that did not open. `differing`: documents that the files lacked or had too many.
+    `rebuilt`: why no files were used, as a fixed word; None where they were, and where there was nothing to use."""
+
+    handle: Handle
+    damaged: int
+    differing: int
+    rebuilt: str | None
+
+
+async def wake(
+    store: Store,
+    snapshots: Snapshots,
+    catalogue: Catalogue,
+    directory: Path,
+    on_failure: Callable[[], None],
+    checkpoint: Callable[[Handle], Awaitable[None]],
+) -> Woken:
+    """Open the index. `checkpoint` makes what a long rebuild has so far durable.
+
+    Raises PRECONDITION where the corpus was sealed under another key.
+    """
+    refs: list[DocumentRef] = []
+    files = asyncio.create_task(_files(snapshots, directory, on_failure))
+    try:
+        damaged = await store.references(refs.append)
+    except BaseException:
+        files.cancel()
+        await asyncio.wait([files])
+        raise
+    handle, rebuilt = await files
+    try:
+        catalogue.clear()
+        await asyncio.to_thread(catalogue.apply, Change(tuple(refs)))
+        gone = handle.index.numbers.difference(ref.number for ref in refs)
+        handle.index.remove(sorted(gone))
+        missing = [ref for ref in refs if ref.number not in handle.index.numbers]
+        damaged += await _add(store, handle, missing, checkpoint)
+    except BaseException:
+        await handle.close()
+        raise
+    if damaged:
+        log.get_logger().error("rows of the corpus do not open", count=damaged)
+    log.get_logger().info("index open", count=handle.index.chunks, added=len(missing), removed=len(gone), kind=rebuilt)
+    return Woken(handle, damaged, len(missing) + len(gone), rebuilt)
+
+
+async def _files(snapshots: Snapshots, directory: Path, on_failure: Callable[[], None]) -> tuple[Handle, str | None]:
+    """A handle over the files of the generation that counts, or a new one and why."""
+    manifest, reason = _usable(snapshots)
+    if manifest:
+        try:
+            await snapshots.restorer.lexical(manifest, scratch.fresh(directory / INDEX))
+            handle = Handle(directory, Analyser(), manifest.numbers, on_failure)
+            if handle.index.dead_share <= DEAD_LIMIT:
+                return handle, None
+            await handle.close()
+            reason = "too much is deleted"
+        except DamagedError as error:
+            snapshots.spoil(error)
+            reason = error.reason
+        except ServiceError as error:  # the bucket fails: the generation may be as good as ever
+            reason = error.kind.value
+            log.get_logger().warning("snapshot could not be read", kind=reason)
+    scratch.fresh(directory / INDEX)
+    return Handle(directory, Analyser(), None, on_failure), reason
+
+
+def _usable(snapshots: Snapshots) -> tuple[Manifest | None, str | None]:
+    manifest = snapshots.manifest
+    if snapshots.damage:
+        return None, snapshots.damage
+    if manifest and manifest.analyser != ANALYSER_VERSION:
+        return None, "another analyser"
+    return manifest, None
+
+
+async def _add(
+    store: Store, handle: Handle, missing: Sequence[DocumentRef], checkpoint: Callable[[Handle], Awaitable[None]]
+) -> int:
+    """Index documents from their sealed chunks; how many rows did not open."""
+
+    def take(ref: DocumentRef, about: Metadata, chunks: Iterator[tuple[int, Chunk]]) -> None:
+        handle.index.add(handle.indexed(ref, about, chunks))
+
+    damaged, left = 0, iter(missing)
+    for at in range(0, len(missing), _SLICE):
+        damaged += await store.contents(islice(left, _SLICE), take)
+        await asyncio.to_thread(handle.index.commit)
+        if at + _SLICE < len(missing):
+            await checkpoint(handle)
+    if not missing:
+        await asyncio.to_thread(handle.index.commit)
+    return damaged
