@@ -33,6 +33,7 @@ class IndexClient:
         self._peer = peer
         self._stub = index_pb2_grpc.IndexServiceStub(peer.channel)
         self._told: dict[str, tuple[SourceState, datetime | None]] = {}
+        self._lineage = ""
 
     async def _call(self, method: Any, request: Message) -> Any:
         attempts = AsyncRetrying(
@@ -96,3 +97,11 @@ class IndexClient:
         self._told.pop(source.app, None)
         await self._call(self._stub.PutSource, request)
         self._told[source.app] = said
+
+    async def lineage(self) -> str:
+        """The history of what search holds. Raises ServiceError; not retried, for the next question asks again."""
+        reply = await self._peer.call(self._stub.GetLineage, pb.GetLineageRequest(), timeout=_SECONDS)
+        if reply.lineage != self._lineage:
+            self._told.clear()  # a corpus that was put back has forgotten how its sources stand
+            self._lineage = reply.lineage
+        return self._lineage

@@ -72,3 +72,7 @@ class IndexServer(IndexServiceServicer):
         """How a source stands."""
         await self._library.sources.put(wire.source(request))
         return pb.PutSourceResponse()
+
+    async def GetLineage(self, request: pb.GetLineageRequest, context: Any) -> pb.GetLineageResponse:
+        """Whether this corpus is still the one that was written."""
+        return pb.GetLineageResponse(lineage=self._library.keeper.standing.lineage)

@@ -358,7 +358,11 @@ async def test_in_one_round_the_others_are_read_to_the_end(make_rig: Any, misdee
     rigs["docs"].wild.all(misdeed)
     rigs["docs"].client.seconds = 60
     orders: Any = Orders()
-    rounds = Rounds([rig.puller for rig in rigs.values()], orders, after=0)
+
+    async def lineage() -> str:
+        return "a"
+
+    rounds = Rounds([rig.puller for rig in rigs.values()], orders, lineage, after=0)
     async with asyncio.timeout(20):
         rounds.nudge()
         await asyncio.gather(rigs["calendar"].search.current.wait(), rigs["sheets"].search.current.wait())

@@ -39,23 +39,30 @@ class Puller:
         self._stuck = ("", 0)  # (where nothing could be fetched, how many pulls in a row)
         self.app = client.app
 
-    async def pull(self, orders: list[Order]) -> list[Order]:
-        """One pull. Returns the orders carried out; what went wrong is in the source's state, never raised."""
+    async def pull(self, orders: list[Order], lineage: str = "") -> list[Order]:
+        """One pull. Returns the orders carried out; what went wrong is in the source's state, never raised.
+
+        `lineage` is the history of search's corpus, empty where it is not known. Another one than the cursor belongs to
+        says that the corpus was put back from a backup: the feed would not repeat what it lost (ING-27).
+        """
         source = await self._store.get(self.app)
         if source.as_of is None:
             await self._tell(source)  # a first pull can take minutes, and "nothing matched" would be untrue meanwhile
         done: list[Order] = []
         try:
-            ordered = any(order.reannounce for order in orders)
+            put_back = bool(source.lineage and lineage) and source.lineage != lineage
+            ordered = put_back or any(order.reannounce for order in orders)
             if ordered or source.state is SourceState.RECONCILING:
                 source = await self._reannounce(source, ordered=ordered)
+                source = replace(source, lineage=lineage or source.lineage)
                 done += [order for order in orders if order.reannounce]
             await self._fetch_owed()
             source = await self._follow_feed(source)
             done += await self._refetch([order for order in orders if not order.reannounce])
             owing = bool(await self._store.owed(self.app))
             state = SourceState.PARTIAL if owing else SourceState.CURRENT
-            source = replace(source, state=state, as_of=self._clock.now(), failure="")
+            lineage = lineage or source.lineage
+            source = replace(source, state=state, as_of=self._clock.now(), failure="", lineage=lineage)
         except Exception as error:
             kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
             broken = None if isinstance(error, ServiceError) else error  # ours say themselves what they are

@@ -4,6 +4,7 @@ Every source has at most one pull under way and one waiting, however many questi
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from memoria_chassis import log
 from memoria_chassis.errors import ServiceError
@@ -18,8 +19,17 @@ _AFTER_THE_QUESTION = 0.03
 class Rounds:
     """Starts pulls and keeps them apart."""
 
-    def __init__(self, pullers: list[Puller], orders: OrdersClient, after: float = _AFTER_THE_QUESTION) -> None:
+    def __init__(
+        self,
+        pullers: list[Puller],
+        orders: OrdersClient,
+        lineage: Callable[[], Awaitable[str]],
+        after: float = _AFTER_THE_QUESTION,
+    ) -> None:
+        """`lineage` asks search for the history of its corpus."""
         self._after = after
+        self._lineage = lineage
+        self._history: asyncio.Future[str] | None = None
         self._pullers = pullers
         self._orders = orders
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -63,7 +73,8 @@ class Rounds:
         configured = {other.app for other in self._pullers}
         # Orders of an app that was taken out of the settings are nobody's to carry out, and would stand before others.
         done = [order for order in orders if order.app not in configured]
-        done += await puller.pull([order for order in orders if order.app == puller.app])
+        lineage = await self._known_lineage()
+        done += await puller.pull([order for order in orders if order.app == puller.app], lineage)
         try:
             await self._orders.complete(done)
         except ServiceError as error:
@@ -74,6 +85,16 @@ class Rounds:
         if self._taking is None or self._taking.done():
             self._taking = asyncio.ensure_future(self._orders.take())
         return await asyncio.shield(self._taking)
+
+    async def _known_lineage(self) -> str:
+        """The history of search's corpus, asked for once a nudge; empty where it cannot be had now."""
+        if self._history is None or self._history.done():
+            self._history = asyncio.ensure_future(self._lineage())
+        try:
+            return await asyncio.shield(self._history)
+        except ServiceError as error:
+            log.get_logger().warning("search did not name its corpus", kind=error.kind.value)
+            return ""
 
     async def settled(self) -> None:
         """Wait until no pull is under way."""

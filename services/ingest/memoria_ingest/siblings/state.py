@@ -23,7 +23,9 @@ MIGRATIONS = [
     CREATE TABLE owed (
         app TEXT NOT NULL, item BLOB NOT NULL, sealed_pair BLOB NOT NULL, PRIMARY KEY (app, item)
     ) STRICT
-    """
+    """,
+    # Which history of search's corpus the cursor belongs to: one that was put back from a backup lacks what came since.
+    "ALTER TABLE sources ADD COLUMN lineage TEXT NOT NULL DEFAULT ''",
 ]
 
 _FILE_FOLLOWS = timedelta(minutes=1)
@@ -48,6 +50,7 @@ class Source:
     as_of: datetime | None = None
     tried_at: datetime | None = None
     failure: str = ""
+    lineage: str = ""
 
 
 class SourceStore:
@@ -72,13 +75,13 @@ class SourceStore:
     async def _read(self, app: str) -> Source:
         row = await self._database.read(
             lambda c: c.execute(
-                "SELECT cursor, state, as_of, tried_at, failure FROM sources WHERE app = ?", (app,)
+                "SELECT cursor, state, as_of, tried_at, failure, lineage FROM sources WHERE app = ?", (app,)
             ).fetchone()
         )
         if row is None:
             return Source(app)
         cursor = self._sealer.open(row[0], _cursor_context(app)).decode()
-        return Source(app, cursor, SourceState(row[1]), _moment(row[2]), _moment(row[3]), row[4])
+        return Source(app, cursor, SourceState(row[1]), _moment(row[2]), _moment(row[3]), *row[4:])
 
     async def put(self, source: Source) -> None:
         """Store a source.
@@ -98,8 +101,9 @@ class SourceStore:
             _seconds(source.as_of),
             _seconds(source.tried_at),
             source.failure,
+            source.lineage,
         )
-        await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)", row))
+        await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", row))
         self._held[source.app] = (source, source.as_of)
 
     async def owe(self, app: str, pairs: Iterable[Pair]) -> None:

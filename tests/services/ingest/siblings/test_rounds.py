@@ -39,14 +39,16 @@ class FakePuller:
     def __init__(self, app: str = "docs") -> None:
         self.app = app
         self.pulls: list[list[Order]] = []
+        self.lineages: list[str] = []
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
         self.go.set()
         self.fail: Exception | None = None
         self.left: list[float | None] = []
 
-    async def pull(self, orders: list[Order]) -> list[Order]:
+    async def pull(self, orders: list[Order], lineage: str = "") -> list[Order]:
         """One."""
+        self.lineages.append(lineage)
         self.pulls.append(orders)
         self.begun.set()
         await self.go.wait()
@@ -61,9 +63,14 @@ async def under_way(puller: FakePuller) -> None:
     await puller.begun.wait()
 
 
-def rounds(*pullers: Any, orders: Any = None) -> Rounds:
+async def one_lineage() -> str:
+    """A corpus that was never put back."""
+    return "a"
+
+
+def rounds(*pullers: Any, orders: Any = None, lineage: Any = one_lineage) -> Rounds:
     """Rounds over fakes."""
-    return Rounds(list(pullers), orders or FakeOrders(), after=0)
+    return Rounds(list(pullers), orders or FakeOrders(), lineage, after=0)
 
 
 async def test_waking_polls_every_sibling_within_three_seconds_without_a_query(make_rig: Any) -> None:
@@ -194,8 +201,29 @@ async def test_closing_stops_pulls_under_way() -> None:
 async def test_orders_at_a_real_sibling(rig: Any) -> None:
     """AUT-05: an AHEAD's order leads to an announce and is completed; a STALE's to a fetch."""
     orders = FakeOrders(Order("1", "docs", "", True), Order("2", "docs", rig.id("one"), False))
-    made = Rounds([rig.puller], orders)  # type: ignore[arg-type] # a fake
+    made = Rounds([rig.puller], orders, one_lineage)  # type: ignore[arg-type] # a fake
     made.nudge()
     await made.settled()
     assert orders.open == []
     assert rig.calls("Announce") > 0
+
+
+async def test_search_is_asked_once_a_nudge_for_its_history_and_may_not_answer() -> None:
+    """ING-27: each nudge hands the pulls the history of search's corpus; one that cannot be had costs no pull.
+
+    Broken to see it red: asking once a process; letting the error end the pull.
+    """
+    names = iter(["a", ServiceError(Kind.UNAVAILABLE, "away"), "b"])
+
+    async def lineage() -> str:
+        found = next(names)
+        if isinstance(found, ServiceError):
+            raise found
+        return found
+
+    puller = FakePuller("docs")
+    made = rounds(puller, lineage=lineage)
+    for _ in range(3):
+        made.nudge()
+        await made.settled()
+    assert puller.lineages == ["a", "", "b"]

@@ -288,3 +288,13 @@ class PutSourceRequest(_message.Message):
 class PutSourceResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class GetLineageRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class GetLineageResponse(_message.Message):
+    __slots__ = ("lineage",)
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    lineage: str
+    def __init__(self, lineage: _Optional[str] = ...) -> None: ...

@@ -70,6 +70,11 @@ class IndexServiceStub:
                 request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceRequest.SerializeToString,
                 response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceResponse.FromString,
                 _registered_method=True)
+        self.GetLineage = channel.unary_unary(
+                '/memoria.index.v1.IndexService/GetLineage',
+                request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.GetLineageRequest.SerializeToString,
+                response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.GetLineageResponse.FromString,
+                _registered_method=True)
 
 
 class IndexServiceServicer:
@@ -125,6 +130,14 @@ class IndexServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetLineage(self, request, context):
+        """GetLineage names the history of what is held. Another name than last time: the corpus was put back from a backup, and
+        every source has to be announced anew.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IndexServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +175,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.PutSource,
                     request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceRequest.FromString,
                     response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceResponse.SerializeToString,
+            ),
+            'GetLineage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLineage,
+                    request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.GetLineageRequest.FromString,
+                    response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.GetLineageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +372,33 @@ class IndexService:
             '/memoria.index.v1.IndexService/PutSource',
             memoria_dot_index_dot_v1_dot_index__pb2.PutSourceRequest.SerializeToString,
             memoria_dot_index_dot_v1_dot_index__pb2.PutSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLineage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.index.v1.IndexService/GetLineage',
+            memoria_dot_index_dot_v1_dot_index__pb2.GetLineageRequest.SerializeToString,
+            memoria_dot_index_dot_v1_dot_index__pb2.GetLineageResponse.FromString,
             options,
             channel_credentials,
             insecure,
