@@ -53,6 +53,14 @@ class Vault:
         """The inverse. Raises SealError."""
         return self._sealer.open(sealed, SealContext(purpose, table, row, column)).decode("utf-8", "surrogatepass")
 
+    def seal_bytes(self, purpose: str, table: str, row: str, column: str, plain: bytes) -> bytes:
+        """A sealed value that is no text."""
+        return self._sealer.seal(plain, SealContext(purpose, table, row, column))
+
+    def open_bytes(self, purpose: str, table: str, row: str, column: str, sealed: bytes) -> bytes:
+        """The inverse. Raises SealError."""
+        return self._sealer.open(sealed, SealContext(purpose, table, row, column))
+
     def seal_trail(self, table: str, row: str, trail: tuple[str, ...]) -> bytes:
         """A sealed trail."""
         return self.seal_text("path", table, row, "trail", json.dumps(trail))

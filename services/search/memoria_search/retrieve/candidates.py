@@ -10,6 +10,8 @@ from memoria_search.corpus.model import DocumentRef
 from memoria_search.corpus.sources import Sources
 from memoria_search.index.analysis import QueryTerms
 from memoria_search.index.ranking import Hit
+from memoria_search.retrieve.dense import Dense
+from memoria_search.retrieve.fusion import fuse
 
 MAX_CANDIDATES = 1024
 """The bound on paging (AMD-05)."""
@@ -23,6 +25,14 @@ class Candidate:
     ordinal: int
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates, best first. `degraded`: there is an embedder, and these were ranked without it (AMD-11)."""
+
+    candidates: list[Candidate]
+    degraded: bool = False
+
+
 class SegmentReader(Protocol):
     """Something that ranks the chunks it holds. Today one live index; later one a segment, or a segment elsewhere."""
 
@@ -32,20 +42,40 @@ class SegmentReader(Protocol):
 
 
 class Retriever:
-    """Asks every reader and merges."""
+    """Asks every reader and merges; fuses with the dense list where there is one."""
 
-    def __init__(self, readers: Sequence[SegmentReader], catalogue: Catalogue, sources: Sources) -> None:
+    def __init__(
+        self, readers: Sequence[SegmentReader], catalogue: Catalogue, sources: Sources, dense: Dense | None = None
+    ) -> None:
         self._readers = readers
         self._catalogue = catalogue
         self._sources = sources
+        self._dense = dense
 
     async def candidates(self, terms: QueryTerms, limit: int) -> list[Candidate]:
-        """The best `limit` candidates. Sources that are reconciling take no part (AUT-06); a hit whose revision is no
-        longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
+        """The best `limit` candidates by their words. Sources that are reconciling take no part (AUT-06); a hit whose
+        revision is no longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
         if terms.empty:
             return []
         without = self._sources.reconciling()
-        hits = await asyncio.to_thread(self._hits, terms, min(limit, MAX_CANDIDATES), without)
+        return self._held(await asyncio.to_thread(self._hits, terms, min(limit, MAX_CANDIDATES), without))
+
+    async def ranking(self, terms: QueryTerms, query: str, limit: int) -> Ranking:
+        """The same, fused with what is near `query` (IDX-07). Words alone where there is no embedder."""
+        if self._dense is None or terms.empty:
+            return Ranking(await self.candidates(terms, limit))
+        without = self._sources.reconciling()
+        # Always as deep as paging goes: lists cut elsewhere for page two would order page one differently.
+        lexical, dense = await asyncio.gather(
+            asyncio.to_thread(self._hits, terms, MAX_CANDIDATES, without),
+            self._dense.search(query, MAX_CANDIDATES, without),
+        )
+        limit = min(limit, MAX_CANDIDATES)
+        if dense is None:
+            return Ranking(self._held(lexical[:limit]), degraded=True)
+        return Ranking(self._held(fuse([lexical, dense], limit)))
+
+    def _held(self, hits: Sequence[Hit]) -> list[Candidate]:
         held = self._catalogue
         found = ((held.whole(held.number(hit.number)), hit.ordinal) for hit in hits)
         return [Candidate(ref, ordinal) for ref, ordinal in found if ref is not None]
