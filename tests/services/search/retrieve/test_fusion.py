@@ -43,7 +43,9 @@ def test_fusion_is_the_sum_of_reciprocal_ranks(lists: list[list[int]], limit: in
         for rank, number in enumerate(numbers, start=1):
             sums[number] = sums.get(number, Fraction(0)) + Fraction(1, 60 + rank)
     want = sorted(sums, key=lambda number: (-sums[number], number))[:limit]
-    assert [hit.number for hit in fuse([hits(numbers) for numbers in lists], limit)] == want
+    fused = fuse([hits(numbers) for numbers in lists], limit)
+    assert [hit.number for hit in fused] == want
+    assert [hit.score for hit in fused] == pytest.approx([float(sums[number]) for number in want])
     assert fuse([hits(numbers) for numbers in reversed(lists)], limit) == fuse([hits(n) for n in lists], limit)
 
 
