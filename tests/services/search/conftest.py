@@ -73,6 +73,7 @@ class House:
         self.clock = FakeClock()
         self.kept = timedelta(days=30)
         self.unfit = 0
+        self.scratch = "scratch"
 
     def open_bucket(self) -> Bucket:
         """The bucket, which lies beside the database. A test that wants a faulty one replaces this."""
@@ -87,7 +88,7 @@ class House:
             self.snapshots = Snapshots(self.bucket, self.key, self.clock, self.kept)
             log = TombstoneLog(self.database, self.vault, self.bucket, self.snapshots.fence)
             keeper = Keeper(self.database, self.snapshots, log)
-            self.library = Library(self.store, self.sources, keeper, self.folder / "scratch", self._unfit)
+            self.library = Library(self.store, self.sources, keeper, self.folder / self.scratch, self._unfit)
             await self.library.open()
         except BaseException:
             self.database.close()

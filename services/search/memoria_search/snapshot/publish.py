@@ -57,21 +57,22 @@ class Publisher:
         self,
         content: Content,
         previous: Manifest | None,
+        reuse: Mapping[str, File],
         history: tuple[Retired, ...],
         now: int,
         intend: Callable[[int], Awaitable[None]],
     ) -> Published:
-        """Write `content` as the next generation after `previous`, whose pieces are used again.
+        """Write `content` as the next generation after `previous`. `now`: seconds since 1970.
 
-        `history`: generations superseded earlier. `now`: seconds since 1970. `intend` is told the generation before
-        it can count. Raises FencedError; UNAVAILABLE where the bucket fails, and then the last generation stands.
+        `reuse`: files that are in the bucket already, by name. `history`: generations superseded earlier. `intend` is
+        told the generation before it can count. Raises FencedError; UNAVAILABLE where the bucket fails, and then the
+        last generation stands.
         """
         self._uploaded = 0
         generation = self._fence.head.generation + 1
-        known = {file.name: file for file in previous.files} if previous else {}
         slots = asyncio.Semaphore(_AT_ONCE)
-        lexical = await self._files(content.lexical, known, generation, slots)
-        vectors = await self._files(content.vectors, known, generation, slots)
+        lexical = await self._files(content.lexical, reuse, generation, slots)
+        vectors = await self._files(content.vectors, reuse, generation, slots)
         manifest = Manifest(
             generation=generation,
             epoch=self._fence.head.epoch,

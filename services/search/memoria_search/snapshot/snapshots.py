@@ -47,6 +47,7 @@ class Snapshots:
         except DamagedError as error:
             self.spoil(error)
         if self.damage:
+            self.manifest = None
             # What lies there may still be named by a backup: it is kept as long as any superseded generation.
             self._inherited = await retention.inherit(self._bucket, self._now())
         elif self.manifest:
@@ -63,8 +64,10 @@ class Snapshots:
         Raises FencedError; UNAVAILABLE where the bucket fails, and then the generation before still counts.
         """
         async with self._publisher_lock:
-            base = None if self.damage else self.manifest
-            published = await self._publisher.publish(content, base, self._history(), self._now(), intend)
+            reuse = {} if self.damage or not self.manifest else {file.name: file for file in self.manifest.files}
+            published = await self._publisher.publish(
+                content, self.manifest, reuse, self._history(), self._now(), intend
+            )
             self.manifest, self.uploaded = published.manifest, published.uploaded
             self.damage, self._inherited = None, None
             log.get_logger().info(
@@ -78,7 +81,7 @@ class Snapshots:
 
     def _history(self) -> tuple[Retired, ...]:
         """Superseded generations to go on remembering."""
-        if self.manifest is None or self.damage:
+        if self.manifest is None:
             return (self._inherited,) if self._inherited else ()
         gone = retention.due(self.manifest, self._kept, self._now())
         return tuple(old for old in self.manifest.retired if old not in gone)

@@ -169,7 +169,7 @@ async def test_nothing_that_could_be_fetched_keeps_the_source_out(rig: Any, orde
 async def test_a_corpus_that_was_put_back_is_announced_anew(rig: Any) -> None:
     """ING-27: search lost two items to an old backup, the cursor stands at the end: a new lineage brings them back.
 
-    Broken to see it red: comparing no lineage; storing the new one before the announce is applied.
+    Broken to see it red: comparing no lineage.
     """
     await rig.puller.pull([], "first")
     assert rig.search.bodies() == ALL
