@@ -67,7 +67,7 @@ class Attendant:
             await library.keeper.tombstones.flush()
         rested = time.monotonic() - library.last_change >= habits.quiet
         idle = habits.idle > 0 and library.idle_seconds() >= habits.idle
-        if library.changed and (rested or idle or library.changed >= _MANY):
+        if library.unsaved and (rested or idle or library.changed >= _MANY):
             await library.snapshot()
         if idle:
             await library.evict()

@@ -1,5 +1,6 @@
 """The keeper of what outlives the process: snapshots, the deletion log, and how the database stands to both."""
 
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
 from memoria_chassis.sqlite import Database
@@ -9,7 +10,7 @@ from memoria_search.corpus.store import Store
 from memoria_search.corpus.tombstones import TombstoneLog
 from memoria_search.index.analysis import ANALYSER_VERSION
 from memoria_search.index.lexical import Frozen
-from memoria_search.snapshot.publish import Content
+from memoria_search.snapshot.publish import Content, Origin, Scratch
 from memoria_search.snapshot.snapshots import Snapshots
 
 
@@ -62,7 +63,7 @@ class Keeper:
         self.deletions = found.deletions
         return found
 
-    async def publish(self, frozen: Frozen, cursor: Cursor) -> None:
+    async def publish(self, frozen: Frozen, cursor: Cursor, vectors: Mapping[str, Origin]) -> None:
         """Write a generation. Raises FencedError, UNAVAILABLE."""
         content = Content(
             analyser=ANALYSER_VERSION,
@@ -70,7 +71,13 @@ class Keeper:
             last_number=cursor.last_number,
             numbers=frozen.numbers,
             meta=frozen.meta,
-            lexical=frozen.files,
-            vectors={},
+            lexical={name: Scratch(path) for name, path in frozen.files.items()},
+            vectors=vectors,
         )
         await self.snapshots.publish(content, lambda generation: standing.intend(self._database, generation))
+
+    async def vectors(self) -> AsyncIterator[tuple[str, bytes]]:
+        """The vector pieces of the generation that counts, by name, as they arrive. Raises DamagedError."""
+        manifest = self.snapshots.manifest
+        for file in manifest.vectors if manifest else ():
+            yield file.name, await self.snapshots.restorer.content(file)

@@ -10,9 +10,10 @@ from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import ItemId, Revision
-from memoria_search.corpus import rows, tombstones
+from memoria_search.corpus import rows, tombstones, vector_rows
 from memoria_search.corpus.model import Change, Chunk, DocumentRef, Metadata, NewDocument, SiblingOrigin, UploadOrigin
 from memoria_search.corpus.schema import chunk_key, key_range
+from memoria_search.corpus.standing import last_number
 from memoria_search.corpus.vault import Vault
 
 T = TypeVar("T")
@@ -49,14 +50,14 @@ class Store:
 
         def change(db: sqlite3.Connection) -> tuple[DocumentRef, Change]:
             held = db.execute("SELECT revision, created_at FROM documents WHERE id = ?", (document_id,)).fetchone()
+            number = last_number(db) + 1
+            ref = rows.reference(self._vault, document, document_id, number, held[0] if held else None)
+            vector_rows.carry(db, self._vault, ref, document)  # before what they are of is removed
             removed = self._remove(db, "id = ?", (document_id,))
             if isinstance(document.origin, UploadOrigin):  # parts beyond the last one of today's conversion
                 upload = self._vault.upload(document.origin.external_id)
                 removed += self._remove(db, "upload = ? AND part >= ?", (upload, document.origin.parts))
             tombstones.record(db, self._vault, {gone.document_id for gone in removed} - {document_id})
-            last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
-            number = (last[0] if last else 0) + 1
-            ref = rows.reference(self._vault, document, document_id, number, held[0] if held else None)
             rows.insert(db, self._vault, ref, document, (held[1] if held else now, now))
             return ref, Change((ref,), tuple(removed))
 

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from memoria_chassis.aead import Sealer
 from memoria_chassis.bucket import Bucket
@@ -23,17 +24,50 @@ _AT_ONCE = 4  # pieces under way, so at most 32 MiB
 _ATTEMPTS = 16  # generations whose manifest somebody wrote and whose head nobody moved to
 
 
+class Origin(Protocol):
+    """Where a file of a generation comes from."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        ...
+
+    def read(self, start: int, length: int) -> bytes:
+        """Up to `length` of its bytes from `start`; called in a thread."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A file that lies in scratch."""
+
+    path: Path
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return os.stat(self.path).st_size
+
+    def read(self, start: int, length: int) -> bytes:
+        """Up to `length` of its bytes from `start`."""
+        handle = os.open(self.path, os.O_RDONLY)
+        try:
+            return os.pread(handle, length, start)
+        finally:
+            os.close(handle)
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What goes into a generation. `lexical` and `vectors`: file name to where it lies."""
+    """What goes into a generation. `lexical` and `vectors`: a file's name and where it comes from."""
 
     analyser: int
     deletions: int
     last_number: int
     numbers: frozenset[int]
     meta: str
-    lexical: Mapping[str, Path]
-    vectors: Mapping[str, Path]
+    lexical: Mapping[str, Origin]
+    vectors: Mapping[str, Origin]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +125,22 @@ class Publisher:
         return Published(manifest, self._uploaded)
 
     async def _files(
-        self, wanted: Mapping[str, Path], known: Mapping[str, File], generation: int, slots: asyncio.Semaphore
+        self, wanted: Mapping[str, Origin], known: Mapping[str, File], generation: int, slots: asyncio.Semaphore
     ) -> tuple[File, ...]:
-        async def one(name: str, path: Path) -> File:
-            size = os.stat(path).st_size
+        async def one(name: str, origin: Origin) -> File:
             held = known.get(name)
-            return held if held and held.size == size else await self._file(name, path, size, generation, slots)
+            if held and held.size == origin.size:
+                return held
+            return await self._file(name, origin, generation, slots)
 
         return tuple(await every(one(name, wanted[name]) for name in sorted(wanted)))
 
-    async def _file(self, name: str, path: Path, size: int, generation: int, slots: asyncio.Semaphore) -> File:
-        count = max(1, -(-size // PIECE_BYTES))
+    async def _file(self, name: str, origin: Origin, generation: int, slots: asyncio.Semaphore) -> File:
+        count = max(1, -(-origin.size // PIECE_BYTES))
 
         async def one(position: int) -> Piece:
             async with slots:
-                body = await asyncio.to_thread(_read, path, position * PIECE_BYTES)
+                body = await asyncio.to_thread(origin.read, position * PIECE_BYTES, PIECE_BYTES)
                 context = piece_context(generation, name, position, count)
                 sealed = await asyncio.to_thread(self._sealer.seal, body, context)
                 digest = await asyncio.to_thread(_sha256, sealed)
@@ -139,14 +174,6 @@ def _with_history(manifest: Manifest, previous: Manifest | None, history: tuple[
     only = tuple(sorted(previous.objects - manifest.objects))
     superseded = Retired(previous.generation, manifest.created_at, previous.deletions, only)
     return replace(manifest, retired=(*history, superseded))
-
-
-def _read(path: Path, start: int) -> bytes:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        return os.pread(handle, PIECE_BYTES, start)
-    finally:
-        os.close(handle)
 
 
 def _sha256(data: bytes) -> str:

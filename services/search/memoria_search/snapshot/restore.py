@@ -61,6 +61,11 @@ class Restorer:
         (directory / "meta.json").write_text(manifest.meta)
         return size
 
+    async def content(self, file: File) -> bytes:
+        """A small file's content, never written anywhere. Raises DamagedError."""
+        slots = asyncio.Semaphore(1)
+        return b"".join([await self._open(file, position, slots) for position in range(len(file.pieces))])
+
     async def _file(self, file: File, path: Path, slots: asyncio.Semaphore) -> int:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -70,23 +75,27 @@ class Restorer:
         return file.size
 
     async def _piece(self, file: File, position: int, handle: int, slots: asyncio.Semaphore) -> None:
+        body = await self._open(file, position, slots)
+        await asyncio.to_thread(os.pwrite, handle, body, position * PIECE_BYTES)
+
+    async def _open(self, file: File, position: int, slots: asyncio.Semaphore) -> bytes:
         piece = file.pieces[position]
         async with slots:
             sealed = await self._object(piece.object, "piece missing")
             context = piece_context(file.generation, file.name, position, len(file.pieces))
 
-            def place() -> None:
+            def body() -> bytes:
                 if hashlib.sha256(sealed).hexdigest() != piece.digest:
                     raise DamagedError("piece differs from its digest")
-                body = self._sealer.open(sealed, context)
-                if len(body) != piece.size:
-                    raise DamagedError("piece of another size")
-                os.pwrite(handle, body, position * PIECE_BYTES)
+                return self._sealer.open(sealed, context)
 
             try:
-                await asyncio.to_thread(place)
+                opened = await asyncio.to_thread(body)
             except SealError as error:
                 raise DamagedError("piece does not open") from error
+        if len(opened) != piece.size:
+            raise DamagedError("piece of another size")
+        return opened
 
     async def _object(self, name: str, missing: str) -> bytes:
         try:

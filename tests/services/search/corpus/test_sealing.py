@@ -1,6 +1,7 @@
 """The corpus at rest: nothing readable, and nothing that opens anywhere but where it was put."""
 
 import base64
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,7 +121,7 @@ async def test_an_older_revision_put_back_does_not_open(house: House) -> None:
 
 
 async def test_a_damaged_row_does_not_keep_the_rest_from_being_found(house: House) -> None:
-    """One chunk and one document do not open at start: the others are found, and the damage is counted."""
+    """One chunk and one document do not open at a rebuild: the others are found, and the damage is counted."""
     await house.item("a", "alpha\n\nbeta")
     await house.item("b", "gamma")
     await house.item("c", "delta")
@@ -128,9 +129,21 @@ async def test_a_damaged_row_does_not_keep_the_rest_from_being_found(house: Hous
         lambda db: db.execute("UPDATE chunks SET text = zeroblob(40) WHERE key = (SELECT min(key) FROM chunks)")
     )
     await house.database.write(lambda db: db.execute("UPDATE documents SET item_id = zeroblob(40) WHERE number = 2"))
-    await house.restart()
+    await house.stop()
+    shutil.rmtree(house.folder / "bucket")
+    await house.start()
     assert house.library.damaged == 2
     assert [len(await house.ids(word)) for word in ("alpha", "beta", "gamma", "delta")] == [0, 1, 0, 1]
+
+
+async def test_a_damaged_chunk_that_a_snapshot_finds_is_said_to_be_unavailable(house: House) -> None:
+    """A wake from a snapshot opens no chunk, so the damage shows where its page is asked for (ING-05)."""
+    await house.item("a", "alpha")
+    await house.database.write(lambda db: db.execute("UPDATE chunks SET text = zeroblob(40)"))
+    await house.restart()
+    assert house.library.rebuilt is None
+    [row] = (await house.search("alpha")).rows
+    assert (row.passage.state.value, row.snippet) == ("unavailable", ())
 
 
 async def test_another_key_refuses_to_start(house: House) -> None:
@@ -140,7 +153,7 @@ async def test_another_key_refuses_to_start(house: House) -> None:
     house.key = ServiceKey(b"z" * 32)
     with pytest.raises(ServiceError) as refused:
         await house.start()
-    assert (refused.value.kind, refused.value.message) == (Kind.PRECONDITION, "the corpus was sealed under another key")
+    assert (refused.value.kind, refused.value.message) == (Kind.PRECONDITION, "the bucket was sealed under another key")
     await house.library.close()
     house.key = ServiceKey(b"k" * 32)
     await house.start()

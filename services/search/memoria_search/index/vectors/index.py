@@ -34,6 +34,10 @@ class SavedPiece:
     size: int
     data: Callable[[], bytes]
 
+    def read(self, start: int, length: int) -> bytes:
+        """Up to `length` of its bytes from `start`: how a snapshot takes it."""
+        return self.data()[start : start + length]
+
 
 class VectorIndex:
     """Every vector of one space."""
@@ -126,19 +130,20 @@ class VectorIndex:
         if query.rows.shape != (1, self.space.width) or query.rows.dtype != np.int8:
             raise ServiceError(Kind.INVALID, "a query is one vector of its space's width")
         row, barred = query.rows[0], self._barred(without_apps)
-        best = np.full(limit, -np.inf, dtype=np.float32)  # the best so far; its first is the least of them
-        scores: list[NDArray[np.float32]] = []
-        keys: list[NDArray[np.int64]] = []
+        found, names = (
+            np.empty(0, np.float32),
+            np.empty(0, np.int64),
+        )  # the best so far, and as good as the last of them
+        least = np.float32(-np.inf)
         for block in self._blocks if limit > 0 else ():
-            scored, held = block.score(row, barred)
-            (worthy,) = np.nonzero((scored >= best[0]) & (scored > -np.inf))
-            if len(worthy):
-                scores.append(scored[worthy])
-                keys.append(held[worthy])
-                best = np.partition(np.concatenate((best, scores[-1])), len(worthy))[len(worthy) :]
-        if not scores:
-            return []
-        found, names = np.concatenate(scores), np.concatenate(keys)
+            scores, keys = block.score(row, barred)
+            (worthy,) = np.nonzero((scores >= least) & (scores > -np.inf))
+            if not len(worthy):
+                continue
+            found, names = np.concatenate((found, scores[worthy])), np.concatenate((names, keys[worthy]))
+            if len(found) > limit:
+                least = np.partition(found, len(found) - limit)[len(found) - limit]
+                found, names = found[found >= least], names[found >= least]
         order = np.lexsort((names, -found))[:limit]
         scale = float(query.scales[0])
         return [

@@ -60,6 +60,7 @@ class VectorLibrary:
         except Exception as error:
             # Lexical search goes on; coverage stays where it is, and below the floor each reply says so.
             log.get_logger().error("vectors are not kept any more", kind=type(error).__name__)
+            self._late = None
 
     async def _load(self, saved: Saved) -> None:
         try:
@@ -95,6 +96,11 @@ class VectorLibrary:
     def _take(self, loaded: Loaded) -> None:
         keys = np.array([place.key for place in loaded.places], dtype=np.int64)
         self.index.add(keys, [place.app for place in loaded.places], loaded.made)
+
+    @property
+    def loading(self) -> bool:
+        """Not level with the store yet: what a snapshot took now would lack vectors that are there."""
+        return self._late is not None
 
     async def sleep(self) -> None:
         """End the work and drop what is readable. What was embedded is in the store."""

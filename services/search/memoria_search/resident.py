@@ -1,0 +1,215 @@
+"""How long the readable index is held: woken by whoever needs it, saved while it is held, dropped whole."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from memoria_chassis import log
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_search.corpus.catalogue import Catalogue
+from memoria_search.corpus.sources import Sources
+from memoria_search.corpus.store import Store
+from memoria_search.handle import Handle
+from memoria_search.index import scratch
+from memoria_search.index.analysis import QueryTerms
+from memoria_search.index.ranking import Hit
+from memoria_search.index.vectors.index import SavedPiece
+from memoria_search.index.vectors.library import VectorLibrary
+from memoria_search.keeper import Keeper
+from memoria_search.snapshot.fence import FencedError
+from memoria_search.wake import wake
+
+_LAST_SNAPSHOT_SECONDS = 5.0  # a stop is not held up for longer: what is not in a snapshot is indexed at the next wake
+
+
+class Resident:
+    """Catalogue, index and vectors while they are held."""
+
+    def __init__(
+        self,
+        store: Store,
+        sources: Sources,
+        keeper: Keeper,
+        directory: Path,
+        on_failure: Callable[[], None],
+        vectors: VectorLibrary | None = None,
+    ) -> None:
+        """`directory`: scratch of our own. `on_failure` ends the process: what it holds can no longer be trusted.
+        `vectors`: of an embedder, where there is one.
+        """
+        self.vectors = vectors
+        self.store = store
+        self.sources = sources
+        self.keeper = keeper
+        self.catalogue = Catalogue()
+        self._directory = scratch.fresh(directory)
+        self._on_failure = on_failure
+        self._handle: Handle | None = None
+        self._waking = asyncio.Lock()
+        self._order = asyncio.Lock()
+        self._uses = 0
+        self._last_use = time.monotonic()
+        self._publishing = asyncio.Lock()
+        self._vector_bytes_saved = 0
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._opened = False
+        self._failed = False
+        self.damaged = 0
+        self.rebuilt: str | None = None
+        """Why the index in use was made from sealed chunks and not from a snapshot; None where it was not."""
+        self.changed = 0
+        """Documents put or removed since the last snapshot."""
+        self.last_change = time.monotonic()
+        self.woken = asyncio.Event()
+
+    async def open(self) -> None:
+        """Take the bucket, and wake for the first time. Ready only afterwards."""
+        await self.sources.load()
+        await self.keeper.open()
+        async with self.awake():
+            self._opened = True
+
+    @asynccontextmanager
+    async def awake(self) -> AsyncIterator[Handle]:
+        """Hold the index handle; the first to come after an eviction wakes it. All use of the index is inside one."""
+        self._uses += 1
+        try:
+            if self._handle is None:
+                async with self._waking:
+                    if self._handle is None:
+                        self._handle = await self._wake()
+                        self.woken.set()
+            yield self._handle
+        finally:
+            self._uses -= 1
+            self._last_use = time.monotonic()
+
+    async def _wake(self) -> Handle:
+        began = time.monotonic()
+        await self.keeper.settle(self.store)
+        found = await wake(
+            self.store,
+            self.keeper.snapshots,
+            self.catalogue,
+            self._directory,
+            self._fail,
+            self._checkpoint_if_possible,
+        )
+        self.damaged, self.rebuilt = found.damaged, found.rebuilt
+        self.changed = found.differing
+        if self.vectors:
+            self.vectors.wake(self.keeper.vectors())  # behind the first searches
+        log.get_logger().info("awake", duration_ms=round((time.monotonic() - began) * 1000))
+        return found.handle
+
+    def _fail(self) -> None:
+        self._failed = True
+        self._on_failure()
+
+    @property
+    def handle(self) -> Handle:
+        """The handle that `awake` holds. Raises UNAVAILABLE outside of one while there is none."""
+        if self._handle is None:
+            raise ServiceError(Kind.UNAVAILABLE, "the index is asleep")
+        return self._handle
+
+    @property
+    def asleep(self) -> bool:
+        """Nothing readable is held."""
+        return self._handle is None
+
+    @property
+    def ready(self) -> bool:
+        """Opened, and not fallen behind the store. A library that sleeps is ready: the next question wakes it."""
+        return self._opened and not self._failed
+
+    def idle_seconds(self) -> float:
+        """Since the last use ended; 0 during one."""
+        return 0.0 if self._uses else time.monotonic() - self._last_use
+
+    def search(self, terms: QueryTerms, limit: int, without_apps: Sequence[str] = ()) -> list[Hit]:
+        """The best `limit` chunks of the index held."""
+        return self.handle.index.search(terms, limit, without_apps)
+
+    @property
+    def unsaved(self) -> bool:
+        """A snapshot now would hold more than the last one. Vectors count once all are there: the store has them."""
+        if self.vectors is None:
+            return self.changed > 0
+        if self.vectors.loading:
+            return False
+        covered = self.vectors.backfill.covered.is_set()
+        return self.changed > 0 or (covered and self.vectors.index.bytes_held != self._vector_bytes_saved)
+
+    async def snapshot(self) -> bool:
+        """Write a generation if anything changed; whether one was written. Raises UNAVAILABLE where the bucket fails,
+        and then the one before still counts."""
+        if self._handle is None or not self.unsaved or self._failed:
+            return False
+        async with self.awake() as handle:
+            await self._checkpoint(handle)
+        return True
+
+    async def _checkpoint(self, handle: Handle) -> None:
+        async with self._publishing:
+            async with self._order:  # what was submitted before is in it, what comes later is not
+                changed, cursor = self.changed, await self.keeper.cursor()
+                pieces, held = await self._vector_pieces()
+                frozen = handle.freeze()
+            try:
+                await self.keeper.publish(await frozen, cursor, {piece.name: piece for piece in pieces})
+            except FencedError:
+                self._fail()
+                raise
+            finally:
+                handle.thaw()
+        self.changed -= min(changed, self.changed)
+        self._vector_bytes_saved = held
+
+    async def _vector_pieces(self) -> tuple[list[SavedPiece], int]:
+        """The pieces of the vectors and their bytes; none while they are not level with the store."""
+        if self.vectors is None or self.vectors.loading:
+            return [], 0
+        pieces = await asyncio.to_thread(self.vectors.index.pieces)
+        return pieces, self.vectors.index.bytes_held
+
+    async def _checkpoint_if_possible(self, handle: Handle) -> None:
+        """One more or less: the chunks it is made from stay."""
+        try:
+            await self._checkpoint(handle)
+        except FencedError:
+            raise
+        except ServiceError as error:
+            log.get_logger().warning("snapshot was not written", kind=error.kind.value)
+
+    async def evict(self) -> bool:
+        """Drop all that is readable, unless somebody uses it; whether it was dropped."""
+        async with self._waking:
+            if self._uses or self._handle is None:
+                return False
+            handle, self._handle = self._handle, None
+            self.catalogue.clear()
+            self.woken.clear()
+            if self.vectors:
+                await self.vectors.sleep()
+            await handle.close()
+        log.get_logger().info("index evicted")
+        return True
+
+    async def close(self) -> None:
+        """Let writes end, write a last generation if that is quick, leave nothing in scratch."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+        try:
+            async with asyncio.timeout(_LAST_SNAPSHOT_SECONDS):
+                await self.snapshot()
+        except (ServiceError, TimeoutError) as error:
+            log.get_logger().warning("no snapshot at the end", kind=type(error).__name__)
+        if self.vectors:
+            await self.vectors.sleep()
+        if self._handle is not None:
+            await self._handle.close()
+        scratch.wipe(self._directory)
