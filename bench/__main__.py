@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterable
 
-from bench import calls, growth, hybrid, ingest, lexical, page, seal, vectors
+from bench import calls, growth, hybrid, ingest, lexical, page, seal, snapshot, vectors
 from bench.measure import Row
 from bench.plan import Plan
 
@@ -15,6 +15,7 @@ ALL: dict[str, Callable[[Plan], Iterable[Row]]] = {
     "vectors": vectors.run,
     "hybrid": hybrid.run,
     "ingest": ingest.run,
+    "snapshot": snapshot.run,
     "growth": growth.run,
 }
 
