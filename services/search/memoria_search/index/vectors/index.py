@@ -99,6 +99,8 @@ class VectorIndex:
         """Mask the rows of documents, now and for vectors still under way. `purge`: they were deleted, not replaced,
         so that no later snapshot may hold them (ING-24)."""
         gone = np.fromiter(numbers, np.int64)
+        if not len(gone):
+            return  # what every put of a new document comes with
         with self._change:
             for number in gone.tolist():
                 self._removed[number] = None
