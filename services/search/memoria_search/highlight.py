@@ -1,16 +1,21 @@
 """Snippets, made from the opened chunk with the tokens of the one analyser (IDX-02)."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from memoria_search.index.analysis import CACHED_LENGTH, Analyser, QueryTerms
+from memoria_search.index.fold import fold
+from memoria_search.index.languages import detect
 from memoria_search.index.scripts import RUN
+from memoria_search.index.tokens import spans
 
 WIDTH = 240
 """Characters of a snippet, give or take a word: two lines at 1280 pixels, five at 360."""
 
 _ANALYSED = 4_000
+_LETTERS = re.compile(r"\w+")
 _MARKS = 100  # of one term in one long word: more than a snippet can show
 _SLACK = 24  # how far an end may move to stand between words
 
@@ -37,7 +42,11 @@ class Highlighter:
         self._analyser = analyser
         self._wanted = frozenset((*query.body, *query.exact, *query.literal))
         self._spaceless = [term for term in self._wanted if RUN.fullmatch(term)]
-        self._hits: dict[str, tuple[_Match, ...]] = {}  # by word, as the analyser takes a text apart
+        # By languages and word, as the analyser takes a text apart; the second is the current text's.
+        self._by_languages: dict[tuple[str, ...], dict[str, tuple[_Match, ...]]] = {}
+        self._languages: tuple[str, ...] = ()
+        self._hits: dict[str, tuple[_Match, ...]] = {}
+        self._begun = query.prefix
         self._budget = _ANALYSED
 
     def snippet(self, text: str) -> tuple[SnippetPart, ...]:
@@ -68,15 +77,29 @@ class Highlighter:
         """What matches, in order. Distinct words are looked up first and only those that match are looked for: fifty
         chunks have some 9,000 words, and walking them one by one took 25 ms."""
         found: list[_Match] = []
+        self._languages = detect(text)
+        self._hits = self._by_languages.setdefault(self._languages, {})
         words = set(text.split())
         long = {word for word in words if len(word) > CACHED_LENGTH}
-        for word in [*self._analyser.words_with(self._wanted, words - long), *self._long(long)]:
+        for word in [*self._analyser.words_with(self._wanted, words - long, self._languages), *self._long(long)]:
             known = self._hits.get(word)
             if known is None:
                 known = self._hits[word] = self._match(word)
             for at in _places(text, word):
                 found += [_Match(at + match.start, at + match.end, match.terms) for match in known]
+        for start, end, term, _ in spans(text):  # a telephone number has white space inside
+            if term in self._wanted:
+                found.append(_Match(start, end, frozenset((term,))))
+        if self._begun and not found:
+            found += self._beginnings(text)
         return sorted(found, key=lambda match: (match.start, match.end))
+
+    def _beginnings(self, text: str) -> Iterator[_Match]:
+        """Words that begin like the one still being typed, where nothing else matches."""
+        size = len(self._begun)
+        for match in islice(_LETTERS.finditer(text), _ANALYSED):
+            if fold(match.group())[:size] == self._begun:
+                yield _Match(match.start(), match.end(), frozenset((self._begun,)))
 
     def _long(self, words: Iterable[str]) -> Iterator[str]:
         """Long words that match, with what matches put down in `_hits`.
@@ -100,7 +123,7 @@ class Highlighter:
     def _match(self, word: str) -> tuple[_Match, ...]:
         """What of one word matches, by place in it."""
         hits: dict[tuple[int, int], set[str]] = {}
-        for start, end, term, _ in self._analyser.word(word):
+        for start, end, term, _ in self._analyser.word(word, self._languages):
             if term in self._wanted:
                 hits.setdefault((start, end), set()).add(term)
         return tuple(_Match(start, end, frozenset(hits[start, end])) for start, end in sorted(hits))

@@ -2,175 +2,280 @@
 
 Two kinds of term. A *body* term ranks: a stem, a part, a pair of characters. An *exact* term is a form as it was
 written, folded: it decides between those that share stems or parts, and it is all there is for a query of stop words.
+A form that is its own stem is no exact term as well: it would be stored twice and say nothing new.
 """
 
+import itertools
 import re
-import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
-import Stemmer
-
-from memoria_search.index.fold import fold
-from memoria_search.index.literals import SURFACE, is_plain, take_apart
+from memoria_search.index import compounds
+from memoria_search.index.fold import fold, respell
+from memoria_search.index.languages import ENGLISH, LANGUAGES, MARK, Stemmers, detect, mark
+from memoria_search.index.literals import PATH, SURFACE, Part, humps, is_plain, take_apart
+from memoria_search.index.phones import phone_query
+from memoria_search.index.query import QueryTerms, Word
 from memoria_search.index.scripts import RUN, pairs, singles
-from memoria_search.index.stopwords import STOP_WORDS
+from memoria_search.index.stopwords import CARRIERS, STOP_WORDS, STOPS
+from memoria_search.index.tokens import Kind, Terms, Token, shifted, spans
 
-ANALYSER_VERSION = 1
+__all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
+
+ANALYSER_VERSION = 2
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
-_CACHE_LIMIT = 60_000  # words, about 50 MB; the first ones seen are the common ones, so it is then left as it is
+_CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common ones, so it is then left as it is
 CACHED_LENGTH = 48  # longer words hardly come twice
+_QUERIED_LIMIT = 5_000  # words of queries: analysing one for every language takes 30 µs
+_SHORTEST_PREFIX = 2
+DECORATED = "^"
+"""Ends the body term of a word with a symbol to it, #launch or C++, which is near the plain word and is not that."""
 
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
 # then replaces the expensive pattern (measured: 2 µs a word against 0.1).
 _WORD = re.compile(r"\S+")
+_SLASHES = re.compile(r"[/\\]")
 
 
-class Kind(Enum):
-    """What a term is for."""
-
-    BODY = "body"
-    EXACT = "exact"
-    LITERAL = "literal"  # an exact form that is an identifier: it weighs more than a word's
-    SINGLE = "single"  # one character out of a longer run: indexed, but asked for only on its own
-
-
-class Token(NamedTuple):
-    """A term and the characters of the text that it stands for."""
-
-    start: int
-    end: int
-    term: str
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """A text as it is indexed: terms in reading order, repeats kept."""
-
-    body: list[str]
-    exact: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
-    """A query as it is asked: distinct terms in reading order."""
-
+class _Entry(NamedTuple):
+    tokens: tuple[Token, ...]
     body: tuple[str, ...]
+    parts: tuple[str, ...]
     exact: tuple[str, ...]
-    literal: tuple[str, ...]
 
-    @property
-    def empty(self) -> bool:
-        """Nothing to look for: only white space and punctuation."""
-        return not (self.body or self.exact or self.literal)
+
+class _Table:
+    """What one set of languages makes of words, remembered."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, _Entry] = {}
+        self.holders: dict[str, set[str]] = {}  # turned round: a term's words
 
 
 class Analyser:
     """Analyses texts. Holds words of the corpus in its cache, so it lives and dies with the index handle (TRU-04)."""
 
     def __init__(self) -> None:
-        self._local = threading.local()  # a stemmer is not for two threads at once
-        self._cache: dict[str, tuple[Token, ...]] = {}
-        self._holders: dict[str, set[str]] = {}  # the cache turned round: a term's words
+        self._stemmers = Stemmers()
+        self._tables: dict[tuple[str, ...], _Table] = {}
+        self._room = _CACHE_LIMIT
+        self._queried: dict[str, tuple[Word, ...]] = {}
 
-    def tokens(self, text: str) -> Iterator[Token]:
+    def tokens(self, text: str, languages: tuple[str, ...] | None = None) -> Iterator[Token]:
         """Every term of `text` with offsets in characters of `text` itself. Takes any string: NULs separate (F19)."""
+        table = self._table(languages or detect(text))
         for match in _WORD.finditer(text):
-            yield from _shift(self.word(match.group()), match.start())
+            yield from shifted(self._entry(match.group(), *table).tokens, match.start())
+        yield from spans(text)
 
     def terms(self, text: str) -> Terms:
         """The terms to index `text` under."""
         body: list[str] = []
+        parts: list[str] = []
         exact: list[str] = []
+        table, languages = self._table(detect(text))
+        known = table.entries.get
         for word in text.split():
-            for _, _, term, kind in self.word(word):
-                (exact if kind is Kind.EXACT or kind is Kind.LITERAL else body).append(term)
+            _, of_body, of_parts, of_exact = known(word) or self._entry(word, table, languages)
+            if of_body:
+                body += of_body
+            if of_parts:
+                parts += of_parts
+            if of_exact:
+                exact += of_exact
+        exact += [mark(language) for language in languages if language != ENGLISH]
+        for token in spans(text):
+            (exact if token.kind is Kind.LITERAL else parts).append(token.term)
+        body += parts
         return Terms(body, exact)
 
-    def query(self, text: str) -> QueryTerms:
-        """What a person's words ask for. Stop words are asked for only where there is nothing else."""
-        found: dict[Kind, dict[str, None]] = {kind: {} for kind in Kind}
-        for token in self.tokens(text):
-            found[token.kind][token.term] = None
-        body, literal = tuple(found[Kind.BODY]), tuple(found[Kind.LITERAL])
-        exact = tuple(term for term in found[Kind.EXACT] if not (body or literal) or term not in STOP_WORDS)
-        return QueryTerms(body, exact, literal)
-
-    def word(self, word: str) -> tuple[Token, ...]:
-        """The tokens of what stands between two white spaces, offsets from its start."""
-        known = self._cache.get(word)
-        if known is not None:
-            return known
-        made = tuple(
-            token for match in SURFACE.finditer(word) for token in _shift(self._analyse(match.group()), match.start())
+    def query(self, text: str, *, live: bool = False) -> QueryTerms:
+        """What a person's words ask for. Stop words are asked for only where there is nothing else. `live` says that
+        the last word may still be being typed."""
+        found: dict[Word, int] = {}
+        order: list[Word] = []
+        for run in text.split():
+            for word in self._asked(run):
+                found[word] = found.get(word, 0) + 1
+                order.append(word)
+        reaching = list(spans(text))
+        literal = dict.fromkeys([t.term for t in reaching if t.kind is Kind.LITERAL] + [*phone_query(text)])
+        if literal:
+            found[Word((), literal=tuple(literal))] = 1
+        if amounts := dict.fromkeys(token.term for token in reaching if token.kind is Kind.PART):
+            found[Word(tuple(amounts))] = 1
+        content = [word for word in found if word.body or STOP_WORDS.isdisjoint(word.exact)] or list(found)
+        places = {word: place for place, word in enumerate(content)}
+        order = [word for word in order if word in places]
+        beside = dict.fromkeys((places[a], places[b]) for a, b in itertools.pairwise(order) if a != b)
+        counted = tuple(
+            Word(word.body, word.parts, word.exact, word.literal, found[word], word.carrier) for word in content
         )
-        if len(word) <= CACHED_LENGTH and len(self._cache) < _CACHE_LIMIT:
-            for token in made:
-                self._holders.setdefault(token.term, set()).add(word)
-            self._cache[word] = made  # last: a word that is found here is in `_holders` under each of its terms
-        return made
+        return QueryTerms(counted, tuple(beside), self._prefix(text) if live else "")
 
-    def words_with(self, wanted: frozenset[str], words: set[str]) -> set[str]:
+    def _asked(self, run: str) -> tuple[Word, ...]:
+        """The words that one run without white space asks for: its surface forms, or the pairs of a script's run."""
+        known = self._queried.get(run)
+        if known is None:
+            known = tuple(self._forms(run))
+            if len(run) <= CACHED_LENGTH and len(self._queried) < _QUERIED_LIMIT:
+                self._queried[run] = known
+        return known
+
+    def _forms(self, run: str) -> Iterator[Word]:
+        forms: dict[tuple[int, int], dict[Kind, dict[str, None]]] = {}
+        for start, end, term, kind in self._made(run, LANGUAGES):
+            forms.setdefault((start, end), {}).setdefault(kind, {})[term] = None
+        for kinds in forms.values():
+            body, parts = tuple(kinds.get(Kind.BODY, ())), tuple(kinds.get(Kind.PART, ()))
+            exact, literal = tuple(kinds.get(Kind.EXACT, ())), tuple(kinds.get(Kind.LITERAL, ()))
+            if not (body or parts or exact or literal):
+                continue  # characters of a longer run
+            exact += tuple(kinds.get(Kind.SINGLE, ())) if body else ()
+            if exact and STOP_WORDS.intersection(exact):
+                body = ()
+            parts += tuple(_undecorated(body))
+            if parts and not body and not literal:
+                body, parts = parts, ()
+            yield Word(body, parts, exact, literal, carrier=bool(CARRIERS.intersection((*exact, *body))))
+
+    def _prefix(self, text: str) -> str:
+        """The folded last word, where it is letters and digits and nothing follows it."""
+        last = text.split()[-1] if text and not text[-1].isspace() and text.split() else ""
+        prefix = fold(last)
+        return prefix if len(prefix) >= _SHORTEST_PREFIX and last.isalnum() and not RUN.search(last) else ""
+
+    def word(self, word: str, languages: tuple[str, ...] = (ENGLISH,)) -> tuple[Token, ...]:
+        """The tokens of what stands between two white spaces, offsets from its start."""
+        return self._entry(word, *self._table(languages)).tokens
+
+    def words_with(self, wanted: frozenset[str], words: set[str], languages: tuple[str, ...] = (ENGLISH,)) -> set[str]:
         """Those of `words` that hold a wanted term; whole sets at a time, for a page has some 9,000 words."""
-        found = {
-            word for word in words.difference(self._cache) if any(token.term in wanted for token in self.word(word))
-        }
+        table, languages = self._table(languages)
+        found = set()
+        for word in words.difference(table.entries):
+            if any(token.term in wanted for token in self._entry(word, table, languages).tokens):
+                found.add(word)
         for term in wanted:
-            if holders := self._holders.get(term):
+            if holders := table.holders.get(term):
                 found |= holders & words
         return found
 
-    def _analyse(self, surface: str) -> Iterator[Token]:
+    def _table(self, languages: tuple[str, ...]) -> tuple[_Table, tuple[str, ...]]:
+        table = self._tables.get(languages)
+        if table is None:
+            table = self._tables[languages] = _Table()
+        return table, languages
+
+    def _entry(self, word: str, table: _Table, languages: tuple[str, ...]) -> _Entry:
+        known = table.entries.get(word)
+        if known is not None:
+            return known
+        made = tuple(self._made(word, languages))
+        entry = _Entry(
+            made,
+            tuple(token.term for token in made if token.kind is Kind.BODY),
+            tuple(token.term for token in made if token.kind is Kind.PART),
+            tuple(token.term for token in made if token.kind in (Kind.EXACT, Kind.LITERAL, Kind.SINGLE)),
+        )
+        if len(word) <= CACHED_LENGTH and self._room:
+            self._room -= 1
+            for token in made:
+                table.holders.setdefault(token.term, set()).add(word)
+            table.entries[word] = entry  # last: a word that is found here is in `holders` under each of its terms
+        return entry
+
+    def _made(self, word: str, languages: tuple[str, ...]) -> Iterator[Token]:
+        # Most words are lower-case letters and a comma at most: for them the patterns would find what is plain to see.
+        plain = word.rstrip(",;:)").lstrip("(")
+        if plain.isascii() and plain.isalpha() and plain[1:].islower():
+            yield from shifted(self._plain(plain, languages), len(word) - len(word.lstrip("(")))
+            return
+        for match in SURFACE.finditer(word):
+            yield from shifted(self._analyse(match.group(), languages), match.start())
+        if _SLASHES.search(word):
+            for path in PATH.finditer(word):
+                whole = fold(path.group().replace("\\", "/")).strip("/.")
+                if "/" in whole:
+                    yield Token(path.start(), path.end(), whole, Kind.LITERAL)
+
+    def _analyse(self, surface: str, languages: tuple[str, ...]) -> Iterator[Token]:
         if surface.isascii() or not RUN.search(surface):
-            yield from self._words(surface)
+            yield from self._words(surface, languages)
             return
         at = 0
         for run in RUN.finditer(surface):
-            yield from _shift(self._spaced(surface[at : run.start()]), at)
+            yield from shifted(self._spaced(surface[at : run.start()], languages), at)
             for start, end, term in pairs(run.group()):
                 yield Token(run.start() + start, run.start() + end, term, Kind.BODY)
             for start, end, term in singles(run.group()):
                 yield Token(run.start() + start, run.start() + end, term, Kind.SINGLE)
             at = run.end()
-        yield from _shift(self._spaced(surface[at:]), at)
+        yield from shifted(self._spaced(surface[at:], languages), at)
 
-    def _spaced(self, text: str) -> Iterator[Token]:
+    def _spaced(self, text: str, languages: tuple[str, ...]) -> Iterator[Token]:
         """What stands between runs of characters without spaces."""
         for match in SURFACE.finditer(text):
-            yield from _shift(self._words(match.group()), match.start())
+            yield from shifted(self._words(match.group(), languages), match.start())
 
-    def _words(self, surface: str) -> Iterator[Token]:
-        size = len(surface)
+    def _words(self, surface: str, languages: tuple[str, ...]) -> Iterator[Token]:
         if is_plain(surface):
-            if word := fold(surface):
-                yield Token(0, size, word, Kind.EXACT)
-                yield from self._stem(0, size, word)
+            yield from self._plain(surface, languages)
+            for hump in humps(surface):
+                for token in self._stems(hump, languages):
+                    yield token._replace(kind=Kind.PART)
             return
+        size = len(surface)
         literal = take_apart(surface)
         for whole in literal.wholes:
             if whole:
                 yield Token(0, size, whole, Kind.EXACT if literal.word else Kind.LITERAL)
         if literal.word and STOP_WORDS.intersection(literal.wholes):
             return
+        if len(literal.pieces) == 1 and not (literal.word or literal.joined):  # #launch, .NET, C++
+            (only,) = literal.pieces
+            yield Token(only.start, only.end, self._stemmers.stem(only.text, ENGLISH) + DECORATED, Kind.BODY)
+            return
         for piece in literal.pieces:
-            yield from self._stem(piece.start, piece.end, piece.text)
+            yield from self._stems(piece, languages)
+            for hump in humps(surface[piece.start : piece.end]):
+                part = Part(piece.start + hump.start, piece.start + hump.end, hump.text)
+                for token in self._stems(part, languages):
+                    yield token._replace(kind=Kind.PART)
         for joined in literal.joined:
-            yield from self._stem(0, size, joined)
+            for token in self._stems(Part(0, size, joined), languages):
+                yield token._replace(kind=Kind.PART)
 
-    def _stemmed(self, word: str) -> str:
-        stemmer = getattr(self._local, "stemmer", None)
-        if stemmer is None:
-            stemmer = self._local.stemmer = Stemmer.Stemmer("english")
-        return stemmer.stemWord(word) or word
+    def _plain(self, surface: str, languages: tuple[str, ...]) -> Iterator[Token]:
+        word = fold(surface)
+        if word:
+            own = list(self._stems(Part(0, len(surface), word), languages))
+            if not own or len(languages) > 2 or any(token.term.partition(MARK)[0] != word for token in own):
+                yield Token(0, len(surface), word, Kind.EXACT)
+            yield from own
 
-    def _stem(self, start: int, end: int, word: str) -> Iterator[Token]:
-        if word and word not in STOP_WORDS:
-            yield Token(start, end, self._stemmed(word), Kind.BODY)
+    def _stems(self, part: Part, languages: tuple[str, ...]) -> Iterator[Token]:
+        """The stem of a word in each language that does not stop at it; then the parts of a German compound."""
+        kind = Kind.BODY
+        for language in languages:
+            if part.text not in STOPS.get(language, ()):
+                yield Token(part.start, part.end, self._stemmers.stem(part.text, language), kind)
+                # A query asks for every language's stem alike; in a text, the second guess follows the first.
+                kind = kind if len(languages) > 2 else Kind.PART
+        if "de" in languages:
+            word = respell(part.text)
+            stretch = len(word) == part.end - part.start  # otherwise folding moved letters, and the whole is marked
+            for start, end in compounds.split(word):
+                term = self._stemmers.stem(word[start:end], "de")
+                first, last = (part.start + start, part.start + end) if stretch else (part.start, part.end)
+                yield Token(first, last, term, Kind.PART)
 
 
-def _shift(tokens: Iterable[Token], by: int) -> Iterable[Token]:
-    return [Token(start + by, end + by, term, kind) for start, end, term, kind in tokens] if by else tokens
+def _undecorated(body: Iterable[str]) -> Iterator[str]:
+    """A word's other nature: "launch" finds "#launch" after itself, and the other way round."""
+    for term in body:
+        if term.endswith(DECORATED):
+            yield term[: -len(DECORATED)]
+        elif MARK not in term and not RUN.match(term):
+            yield term + DECORATED

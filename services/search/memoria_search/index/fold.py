@@ -14,10 +14,24 @@ MAX_TERM = 64
 _ACCENTS = re.compile(r"[\u0300-\u036f\u1dc4-\u1dff]+")
 _DROPPED = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\s]+")
 _DASHES = re.compile(r"[\u2010-\u2013\u2212\ufe63\uff0d]")
-_QUOTES = re.compile(r"[\u2018\u2019\u02bc\uff07\u00b4`]")
+_QUOTES = re.compile(r"[\u2018\u2019\u201b\u2032\u02bc\uff07\u00b4`]")
 
 # Letters that have no decomposition and that people type without their stroke.
 _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
+
+
+# "ae", "oe", "ue" where they can spell an umlaut: not after a vowel or q ("neue", "queue"), and before a consonant
+# ("value"). "Mueller" then meets "Muller", which is also what folding makes of "Müller"; "poet" meeting "pot" is the
+# price, and the exact field tells those two apart.
+_UMLAUT = re.compile(r"(?<![aeiouq])([aou])e(?=[b-df-hj-np-tv-z])")
+
+# A breve makes another letter of the Cyrillic i, one that endings are known by: it is no accent.
+_SHORT_I, _KEPT = "\u0439", "\ue000"
+
+
+def respell(stem: str) -> str:
+    """A folded stem in the spelling that its spellings with ä, ae and a share (ö and ü likewise)."""
+    return _UMLAUT.sub(r"\1", stem) if "e" in stem else stem
 
 
 def fold(text: str) -> str:
@@ -26,8 +40,9 @@ def fold(text: str) -> str:
         return text.lower()[:MAX_TERM]
     text = _QUOTES.sub("'", _DASHES.sub("-", unicodedata.normalize("NFKC", text)))
     text = unicodedata.normalize("NFKC", _DROPPED.sub("", text)).casefold()
-    text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
-    return _DROPPED.sub("", text).translate(_STROKES)[:MAX_TERM]
+    kept = text.replace(_KEPT, "").replace(_SHORT_I, _KEPT)
+    text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", kept)))
+    return _DROPPED.sub("", text).translate(_STROKES).replace(_KEPT, _SHORT_I)[:MAX_TERM]
 
 
 def _mark_ranges() -> Iterator[str]:

@@ -4,6 +4,7 @@ What is indexed is keyed by `number << ORDINAL_BITS | ordinal`: the number of a 
 chunk within it. A replaced document gets a new number, so a hit always names the exact text it was made from.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tantivy
@@ -12,6 +13,12 @@ from memoria_search.index.analysis import Analyser, Terms
 
 ORDINAL_BITS = 24
 MAX_ORDINALS = 1 << ORDINAL_BITS
+
+# Bytes of a chunk of 1.3 KB decide: with positions and counts everywhere it had 800, with these some 350.
+_FIELDS = {"body": "position", "title": "freq", "trail": "freq", "exact": "basic"}
+_MOST_TIMES = 4
+"""How often one term of a chunk is kept. BM25 gives a fifth time a fortieth of what it gives the first; leaving it out
+saves a tenth of the index and cost no quality that could be measured (nDCG@10 -0.002 and +0.001)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,8 @@ def build_schema() -> tantivy.Schema:
     builder.add_integer_field("key", indexed=False, fast=True)
     builder.add_integer_field("number", indexed=True)
     builder.add_text_field("app", tokenizer_name="raw", index_option="basic")
-    for field in ("body", "title", "trail", "exact"):
-        builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
+    for field, option in _FIELDS.items():
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option=option)
     return builder.build()
 
 
@@ -50,8 +57,19 @@ def document_of(chunk: IndexedChunk, analyser: Analyser) -> tantivy.Document:
     document.add_integer("key", chunk.number << ORDINAL_BITS | chunk.ordinal)
     document.add_integer("number", chunk.number)
     document.add_text("app", chunk.app)
-    document.add_text("body", " ".join([*chunk.title.body, *terms.body]))
+    document.add_text("body", " ".join(_bounded(chunk.title.body, terms.body)))
     document.add_text("title", " ".join(chunk.title.body))
     document.add_text("trail", " ".join(chunk.trail.body))
-    document.add_text("exact", " ".join([*terms.exact, *chunk.title.exact, *chunk.trail.exact]))
+    document.add_text("exact", " ".join(dict.fromkeys([*terms.exact, *chunk.title.exact, *chunk.trail.exact])))
     return document
+
+
+def _bounded(*parts: list[str]) -> Iterator[str]:
+    """The terms in order, without those that were there often enough already."""
+    times: dict[str, int] = {}
+    for part in parts:
+        for term in part:
+            seen = times.get(term, 0)
+            if seen < _MOST_TIMES:
+                times[term] = seen + 1
+                yield term

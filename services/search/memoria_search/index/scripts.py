@@ -55,7 +55,5 @@ def pairs(run: str) -> Iterator[tuple[int, int, str]]:
 
 
 def singles(run: str) -> Iterator[tuple[int, int, str]]:
-    """The characters of a run of two or more, so that a query of one character finds them: (start, end, term)."""
-    units = _units(run)
-    if len(units) > 1:
-        yield from units
+    """The characters of a run, so that a query of one character finds them: (start, end, term)."""
+    yield from _units(run)

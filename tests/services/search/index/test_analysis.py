@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria_search.index.analysis import Analyser, Kind, QueryTerms
+from memoria_search.index.analysis import Analyser, Kind
 from memoria_search.index.fold import MAX_TERM, fold
+from memoria_search.index.languages import LANGUAGES, MARK
+from memoria_search.index.stopwords import STOPS
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +113,13 @@ def test_a_script_without_spaces_is_found_by_its_words(analyser: Analyser, text:
 
 def test_one_character_is_found_inside_a_run(analyser: Analyser) -> None:
     """A query of one Han character asks for that character, which long runs are indexed under too (F21)."""
-    assert analyser.query("語").body == ("語",)
-    assert "語" in analyser.terms("成語しりとり").body
+    assert analyser.query("語").exact == ("語",)
+    assert "語" in analyser.terms("成語しりとり").exact
 
 
 def test_stop_words_are_asked_for_only_alone(analyser: Analyser) -> None:
     """A query of nothing but stop words still asks for something; beside a real word they are left out."""
-    assert analyser.query("the who") == QueryTerms((), ("the", "who"), ())
+    assert analyser.query("the who").exact == ("the", "who")
     assert analyser.query("the budget").exact == ("budget",)
 
 
@@ -135,8 +137,8 @@ def test_a_giant_chain_costs_no_more_than_its_length(analyser: Analyser, pattern
 def test_a_giant_word_is_cut_alike_on_both_sides(analyser: Analyser) -> None:
     """A blob of 100,000 letters is one short term, and the same one when asked for."""
     blob = "q" * 100_000
-    assert len(analyser.terms(blob).exact[0]) == MAX_TERM
-    assert set(analyser.query(blob).exact) <= set(analyser.terms(blob).exact)
+    assert [len(term) for term in analyser.terms(blob).body] == [MAX_TERM]
+    assert set(analyser.terms(blob).body) <= set(analyser.query(blob).body)
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -152,11 +154,24 @@ def test_any_text_gives_terms_without_white_space_inside_its_bounds(text: str) -
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_every_text_finds_itself(text: str) -> None:
-    """What a text asks for as a query is among what it is indexed under: index and query cannot drift apart."""
+    """Whatever a text is indexed under is among what it asks for as a query, in whichever language it was taken to be:
+    index and query cannot drift apart. Characters inside a longer run are asked for only alone, stop words likewise."""
     analyser = Analyser()
     asked, indexed = analyser.query(text), analyser.terms(text)
-    assert set(asked.body) <= set(indexed.body)
-    assert {*asked.exact, *asked.literal} <= set(indexed.exact)
+    within = {token.term for token in analyser.tokens(text) if token.kind is Kind.SINGLE}
+    assert set(indexed.body) <= {*asked.body} | _stopped(analyser, text)
+    forms = {term for term in indexed.exact if not term.startswith(MARK)}
+    assert forms <= {*asked.exact, *asked.literal} | within | _stopped(analyser, text)
+
+
+def _stopped(analyser: Analyser, text: str) -> set[str]:
+    """The terms of words of `text` that some language stops at: a query leaves those words out."""
+    return {
+        token.term
+        for run in text.split()
+        for token in analyser.word(run, LANGUAGES)
+        if any(token.term.partition(MARK)[0] in words for words in STOPS.values())
+    }
 
 
 @given(st.text())
