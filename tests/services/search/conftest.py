@@ -27,6 +27,8 @@ from memoria_search.corpus.store import Store
 from memoria_search.corpus.tombstones import TombstoneLog
 from memoria_search.corpus.vault import Vault
 from memoria_search.gate import Gate, SpokenDocument
+from memoria_search.index.vectors.library import VectorLibrary
+from memoria_search.index.vectors.space import Embedder
 from memoria_search.keeper import Keeper
 from memoria_search.library import Library
 from memoria_search.notices import Notice
@@ -74,6 +76,7 @@ class House:
         self.kept = timedelta(days=30)
         self.unfit = 0
         self.scratch = "scratch"
+        self.embedder: Embedder | None = None
 
     def open_bucket(self) -> Bucket:
         """The bucket, which lies beside the database. A test that wants a faulty one replaces this."""
@@ -88,7 +91,8 @@ class House:
             self.snapshots = Snapshots(self.bucket, self.key, self.clock, self.kept)
             log = TombstoneLog(self.database, self.vault, self.bucket, self.snapshots.fence)
             keeper = Keeper(self.database, self.snapshots, log)
-            self.library = Library(self.store, self.sources, keeper, self.folder / self.scratch, self._unfit)
+            vectors = await VectorLibrary.open(self.database, self.vault, self.embedder) if self.embedder else None
+            self.library = Library(self.store, self.sources, keeper, self.folder / self.scratch, self._unfit, vectors)
             await self.library.open()
         except BaseException:
             self.database.close()
