@@ -29,6 +29,7 @@ _CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common 
 CACHED_LENGTH = 48  # longer words hardly come twice
 _QUERIED_LIMIT = 5_000  # words of queries: analysing one for every language takes 30 µs
 _SHORTEST_PREFIX = 2
+_MOST_PIECES = 3
 DECORATED = "^"
 """Ends the body term of a word with a symbol to it, #launch or C++, which is near the plain word and is not that."""
 
@@ -110,7 +111,8 @@ class Analyser:
         order = [word for word in order if word in places]
         beside = dict.fromkeys((places[a], places[b]) for a, b in itertools.pairwise(order) if a != b)
         counted = tuple(
-            Word(word.body, word.parts, word.exact, word.literal, found[word], word.carrier) for word in content
+            Word(word.body, word.parts, word.exact, word.literal, found[word], word.carrier, word.pieces)
+            for word in content
         )
         return QueryTerms(counted, tuple(beside), self._prefix(text) if live else "")
 
@@ -127,7 +129,7 @@ class Analyser:
         forms: dict[tuple[int, int], dict[Kind, dict[str, None]]] = {}
         for start, end, term, kind in self._made(run, LANGUAGES):
             forms.setdefault((start, end), {}).setdefault(kind, {})[term] = None
-        for kinds in forms.values():
+        for (start, end), kinds in forms.items():
             body, parts = tuple(kinds.get(Kind.BODY, ())), tuple(kinds.get(Kind.PART, ()))
             exact, literal = tuple(kinds.get(Kind.EXACT, ())), tuple(kinds.get(Kind.LITERAL, ()))
             if not (body or parts or exact or literal):
@@ -136,9 +138,13 @@ class Analyser:
             if exact and STOP_WORDS.intersection(exact):
                 body = ()
             parts += tuple(_undecorated(body))
-            if parts and not body and not literal:
-                body, parts = parts, ()
-            yield Word(body, parts, exact, literal, carrier=bool(CARRIERS.intersection((*exact, *body))))
+            pieces = 1
+            if not body:  # mx2041b is all of MX-2041-B; 10.100 is less than 10.100.200.101
+                body = tuple(term for term in parts if not literal or "." not in term)
+                parts = tuple(term for term in parts if term not in body)
+                if literal:  # written as one it is worth as much as its pieces
+                    pieces = min(_MOST_PIECES, sum(start <= first and last <= end for first, last in forms) - 1) or 1
+            yield Word(body, parts, exact, literal, 1, bool(CARRIERS.intersection((*exact, *body))), pieces)
 
     def _prefix(self, text: str) -> str:
         """The folded last word, where it is letters and digits and nothing follows it."""

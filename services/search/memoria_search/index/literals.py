@@ -32,7 +32,8 @@ PATH = re.compile(
 
 _SPLIT = re.compile(r"[^\w" + MARKS + _INNER + r"]+|_+")
 _HUMPS = re.compile(
-    r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=\d{2})|(?<=\d{2})(?=[A-Za-z]{2})"
+    r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"  # getUserName, HTTPServer
+    r"|(?<=[A-Z]{2})(?=\d{2})|(?<=\d{2})(?=[A-Z]{2})"  # MX2041; not word11, of which "word" is no part
 )
 _GROUPED = re.compile(
     r"(\d{1,3}(?:[,']\d{3})+)(\.\d+)?$|(\d{1,3}(?:\.\d{3})+)(,\d+)?$"

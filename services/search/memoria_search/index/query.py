@@ -9,7 +9,8 @@ class Word:
     """One word of a query.
 
     `body` holds one stem a language, distinct, English first: which of them the index knows is found out when it is
-    asked. `parts` are terms of a piece of the word, worth less than the whole. `times` is how often it was typed.
+    asked. `parts` are terms of a piece of the word, worth less than the whole. `times` is how often it was typed,
+    `carrier` that it carries a request more than it names a subject, `pieces` how many words' worth it has.
     """
 
     body: tuple[str, ...]
@@ -18,6 +19,7 @@ class Word:
     literal: tuple[str, ...] = ()
     times: int = 1
     carrier: bool = False
+    pieces: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class _Asked:
         return [(tantivy.Occur.Should, query) for query in made]
 
     def _of(self, word: Word, held: dict[str, int]) -> Iterator[tantivy.Query]:
-        weight = word.times**REPEAT_POWER * (CARRIER_BOOST if word.carrier else 1.0)
+        weight = word.pieces * word.times**REPEAT_POWER * (CARRIER_BOOST if word.carrier else 1.0)
         for terms, share in ((held, weight), (self._stems(word.parts), weight * PART_BOOST)):
             commonest = max(terms.values(), default=0)
             for term, count in terms.items():

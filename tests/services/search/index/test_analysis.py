@@ -170,7 +170,7 @@ def _stopped(analyser: Analyser, text: str) -> set[str]:
         token.term
         for run in text.split()
         for token in analyser.word(run, LANGUAGES)
-        if any(token.term.partition(MARK)[0] in words for words in STOPS.values())
+        if any(token.term.partition(MARK)[0].strip("_") in words for words in STOPS.values())
     }
 
 
