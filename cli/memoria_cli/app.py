@@ -13,7 +13,7 @@ from rich.console import Console
 from memoria_chassis.errors import ServiceError
 from memoria_chassis.keys import decode_key, encode_key, new_key, service_key_from
 from memoria_chassis.settings import SERVICES
-from memoria_cli import adding, searching, status_view
+from memoria_cli import adding, evaluation, searching, status_view
 from memoria_cli.door import request_link, token_from_link
 from memoria_cli.place import DEFAULT_DATA, Place, write_private
 from memoria_cli.session import Session, keep_user_token
@@ -90,6 +90,19 @@ def search(
         _print_json(found)
     else:
         searching.show(Console(highlight=False), found)
+
+
+@app.command("eval")
+def eval_(
+    collection: Annotated[Path, typer.Argument(help="A judged collection, FILE.json.gz.", exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Measure how well search finds what people judged to be relevant, in a throw-away instance."""
+    found = evaluation.evaluate(collection, quiet=as_json)
+    if as_json:
+        _print_json(found)
+    else:
+        evaluation.show(Console(highlight=False), found)
 
 
 @app.command()
