@@ -7,7 +7,7 @@ A form that is its own stem is no exact term as well: it would be stored twice a
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from memoria_search.index import compounds
@@ -15,10 +15,10 @@ from memoria_search.index.fold import fold, respell
 from memoria_search.index.languages import ENGLISH, LANGUAGES, MARK, Stemmers, detect, mark
 from memoria_search.index.literals import PATH, SURFACE, Part, humps, is_plain, take_apart
 from memoria_search.index.phones import phone_query
-from memoria_search.index.query import QueryTerms, Word
+from memoria_search.index.query import QueryTerms, Word, words_of
 from memoria_search.index.scripts import RUN, pairs, singles
-from memoria_search.index.stopwords import CARRIERS, STOP_WORDS, STOPS
-from memoria_search.index.tokens import Kind, Terms, Token, shifted, spans
+from memoria_search.index.stopwords import STOP_WORDS, STOPS
+from memoria_search.index.tokens import DECORATED, Kind, Terms, Token, shifted, spans
 
 __all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
 
@@ -29,9 +29,6 @@ _CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common 
 CACHED_LENGTH = 48  # longer words hardly come twice
 _QUERIED_LIMIT = 5_000  # words of queries: analysing one for every language takes 30 µs
 _SHORTEST_PREFIX = 2
-_MOST_PIECES = 3
-DECORATED = "^"
-"""Ends the body term of a word with a symbol to it, #launch or C++, which is near the plain word and is not that."""
 
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
 # then replaces the expensive pattern (measured: 2 µs a word against 0.1).
@@ -120,31 +117,10 @@ class Analyser:
         """The words that one run without white space asks for: its surface forms, or the pairs of a script's run."""
         known = self._queried.get(run)
         if known is None:
-            known = tuple(self._forms(run))
+            known = tuple(words_of(self._made(run, LANGUAGES)))
             if len(run) <= CACHED_LENGTH and len(self._queried) < _QUERIED_LIMIT:
                 self._queried[run] = known
         return known
-
-    def _forms(self, run: str) -> Iterator[Word]:
-        forms: dict[tuple[int, int], dict[Kind, dict[str, None]]] = {}
-        for start, end, term, kind in self._made(run, LANGUAGES):
-            forms.setdefault((start, end), {}).setdefault(kind, {})[term] = None
-        for (start, end), kinds in forms.items():
-            body, parts = tuple(kinds.get(Kind.BODY, ())), tuple(kinds.get(Kind.PART, ()))
-            exact, literal = tuple(kinds.get(Kind.EXACT, ())), tuple(kinds.get(Kind.LITERAL, ()))
-            if not (body or parts or exact or literal):
-                continue  # characters of a longer run
-            exact += tuple(kinds.get(Kind.SINGLE, ())) if body else ()
-            if exact and STOP_WORDS.intersection(exact):
-                body = ()
-            parts += tuple(_undecorated(body))
-            pieces = 1
-            if not body:  # mx2041b is all of MX-2041-B; 10.100 is less than 10.100.200.101
-                body = tuple(term for term in parts if not literal or "." not in term)
-                parts = tuple(term for term in parts if term not in body)
-                if literal:  # written as one it is worth as much as its pieces
-                    pieces = min(_MOST_PIECES, sum(start <= first and last <= end for first, last in forms) - 1) or 1
-            yield Word(body, parts, exact, literal, 1, bool(CARRIERS.intersection((*exact, *body))), pieces)
 
     def _prefix(self, text: str) -> str:
         """The folded last word, where it is letters and digits and nothing follows it."""
@@ -179,12 +155,12 @@ class Analyser:
         if known is not None:
             return known
         made = tuple(self._made(word, languages))
-        entry = _Entry(
-            made,
-            tuple(token.term for token in made if token.kind is Kind.BODY),
-            tuple(token.term for token in made if token.kind is Kind.PART),
-            tuple(token.term for token in made if token.kind in (Kind.EXACT, Kind.LITERAL, Kind.SINGLE)),
-        )
+        body: list[str] = []
+        parts: list[str] = []
+        exact: list[str] = []
+        for _, _, term, kind in made:
+            (body if kind is Kind.BODY else parts if kind is Kind.PART else exact).append(term)
+        entry = _Entry(made, tuple(body), tuple(parts), tuple(exact))
         if len(word) <= CACHED_LENGTH and self._room:
             self._room -= 1
             for token in made:
@@ -276,12 +252,3 @@ class Analyser:
                 term = self._stemmers.stem(word[start:end], "de")
                 first, last = (part.start + start, part.start + end) if stretch else (part.start, part.end)
                 yield Token(first, last, term, Kind.PART)
-
-
-def _undecorated(body: Iterable[str]) -> Iterator[str]:
-    """A word's other nature: "launch" finds "#launch" after itself, and the other way round."""
-    for term in body:
-        if term.endswith(DECORATED):
-            yield term[: -len(DECORATED)]
-        elif MARK not in term and not RUN.match(term):
-            yield term + DECORATED

@@ -40,7 +40,7 @@ _ALGORITHMS = {
 LANGUAGES = tuple(_ALGORITHMS)
 """ISO 639-1 codes, English first."""
 
-_SAMPLE = 400  # characters; 76 µs. Twice as many changed no answer on 20,000 chunks and took twice as long
+_SAMPLE = 400  # characters, which take the model 76 µs; a language shows in the first sentences
 _SURE, _LIKELY = 0.9, 0.4  # normalised probabilities; a single long word reaches the first, chance never the second
 _SHORT = 80  # letters; of a longer text the model is sure, or it is code and tables, which are nobody's language
 _LETTERS = re.compile(r"[^\W\d_]{2,}")

@@ -1,7 +1,15 @@
 """A query as it is asked of the index: word by word, each with every term that may stand for it."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+
+from memoria_search.index.languages import MARK
+from memoria_search.index.scripts import RUN
+from memoria_search.index.stopwords import CARRIERS, STOP_WORDS
+from memoria_search.index.tokens import DECORATED, Kind, Token
+
+_MOST_PIECES = 3  # that an identifier counts for
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +60,35 @@ class QueryTerms:
     def literal(self) -> tuple[str, ...]:
         """Every exact form that is an identifier, distinct."""
         return tuple(dict.fromkeys(chain.from_iterable(word.literal for word in self.words)))
+
+
+def words_of(tokens: Iterable[Token]) -> Iterator[Word]:
+    """The words that one run without white space asks for: its surface forms, or the pairs of a script's run."""
+    forms: dict[tuple[int, int], dict[Kind, dict[str, None]]] = {}
+    for start, end, term, kind in tokens:
+        forms.setdefault((start, end), {}).setdefault(kind, {})[term] = None
+    for (start, end), kinds in forms.items():
+        body, parts = tuple(kinds.get(Kind.BODY, ())), tuple(kinds.get(Kind.PART, ()))
+        exact, literal = tuple(kinds.get(Kind.EXACT, ())), tuple(kinds.get(Kind.LITERAL, ()))
+        if not (body or parts or exact or literal):
+            continue  # characters of a longer run
+        exact += tuple(kinds.get(Kind.SINGLE, ())) if body else ()
+        if exact and STOP_WORDS.intersection(exact):
+            body = ()
+        parts += tuple(_undecorated(body))
+        pieces = 1
+        if not body:  # mx2041b is all of MX-2041-B; 10.100 is less than 10.100.200.101
+            body = tuple(term for term in parts if not literal or "." not in term)
+            parts = tuple(term for term in parts if term not in body)
+            if literal:  # written as one it is worth as much as its pieces
+                pieces = min(_MOST_PIECES, sum(start <= first and last <= end for first, last in forms) - 1) or 1
+        yield Word(body, parts, exact, literal, 1, bool(CARRIERS.intersection((*exact, *body))), pieces)
+
+
+def _undecorated(body: Iterable[str]) -> Iterator[str]:
+    """A word's other nature: "launch" finds "#launch" after itself, and the other way round."""
+    for term in body:
+        if term.endswith(DECORATED):
+            yield term[: -len(DECORATED)]
+        elif MARK not in term and not RUN.match(term):
+            yield term + DECORATED

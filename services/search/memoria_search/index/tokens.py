@@ -11,6 +11,9 @@ from memoria_search.index.phones import phones
 # Groups of three that only a space of no width to break at holds together: 1 250 000 in French, Swiss and ISO style.
 _SPACED_AMOUNT = re.compile(r"\d{1,3}(?:[\u00a0\u202f\u2009]\d{3})+(?!\d)")
 
+DECORATED = "^"
+"""Ends the body term of a word with a symbol to it, #launch or C++, which is near the plain word and is not that."""
+
 
 class Kind(Enum):
     """What a term is for."""
