@@ -14,7 +14,7 @@ from memoria_search.index.analysis import Analyser, Terms
 ORDINAL_BITS = 24
 MAX_ORDINALS = 1 << ORDINAL_BITS
 
-# Bytes of a chunk of 1.3 KB decide: with positions and counts everywhere it had 800, with these some 350.
+# Bytes decide: 20,000 mixed chunks of 1.3 KB took 806 each with positions and counts everywhere, 491 with these.
 _FIELDS = {"body": "position", "title": "freq", "trail": "freq", "exact": "basic"}
 _MOST_TIMES = 4
 """How often one term of a chunk is kept. BM25 gives a fifth time a fortieth of what it gives the first; leaving it out
