@@ -15,6 +15,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.index.analysis import Analyser, QueryTerms
 from memoria_search.index.ranking import Hit, rank
 from memoria_search.index.schema import IndexedChunk, build_schema, document_of, register_tokenizers
+from memoria_search.index.statistics import Statistics
 
 _HEAP_BYTES = 64 << 20  # one writer thread's arena; a larger one made no import faster and counts against the pod
 _LOOKS = 20  # at the list of segments, while merges end
@@ -53,6 +54,7 @@ class LexicalIndex:
         # must be found by the very next search.
         self._index.config_reader("manual")
         self._writer = self._index.writer(_HEAP_BYTES, 1)
+        self._look()
 
     def add(self, chunks: Iterable[IndexedChunk]) -> None:
         """Take chunks in; found after the next commit."""
@@ -70,6 +72,11 @@ class LexicalIndex:
         """Make what was added and removed searchable."""
         self._writer.commit()
         self._index.reload()
+        self._look()
+
+    def _look(self) -> None:
+        searcher = self._index.searcher()
+        self._view = searcher, Statistics(searcher, self._schema)
 
     def freeze(self, directory: Path) -> Frozen:
         """Link the files of the last commit into `directory`, which is empty and on the same file system.
@@ -116,7 +123,7 @@ class LexicalIndex:
     @property
     def chunks(self) -> int:
         """How many chunks are searchable."""
-        return int(self._index.searcher().num_docs)
+        return int(self._view[0].num_docs)
 
     @property
     def size(self) -> int:
@@ -131,4 +138,5 @@ class LexicalIndex:
 
     def search(self, terms: QueryTerms, limit: int, without_apps: Sequence[str] = ()) -> list[Hit]:
         """The best `limit` chunks, as `rank` has them."""
-        return rank(self._index.searcher(), self._schema, terms, limit, without_apps)
+        searcher, statistics = self._view
+        return rank(searcher, self._schema, statistics, terms, limit, without_apps)

@@ -3,7 +3,6 @@
 The order is deterministic: score descending, equal scores by key, the same on every call (F28).
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ import tantivy
 from memoria_search.index.languages import LANGUAGES, MARK, mark
 from memoria_search.index.query import QueryTerms, Word
 from memoria_search.index.schema import MAX_ORDINALS, ORDINAL_BITS
+from memoria_search.index.statistics import Statistics
 
 _BOUNDARY = 4  # how much deeper to look while the last place is contested by equal scores
 _DEEPEST = 16_384
@@ -49,12 +49,20 @@ class Hit:
 
 
 def rank(
-    searcher: tantivy.Searcher, schema: tantivy.Schema, terms: QueryTerms, limit: int, without_apps: Sequence[str] = ()
+    searcher: tantivy.Searcher,
+    schema: tantivy.Schema,
+    statistics: Statistics,
+    terms: QueryTerms,
+    limit: int,
+    without_apps: Sequence[str] = (),
 ) -> list[Hit]:
-    """The best `limit` chunks. Chunks of `without_apps` are neither scored nor counted against the limit (AUT-06)."""
+    """The best `limit` chunks. Chunks of `without_apps` are neither scored nor counted against the limit (AUT-06).
+
+    `statistics` are those of the searcher's state of the index.
+    """
     if terms.empty:
         return []
-    asked = _Asked(searcher, schema, terms)
+    asked = _Asked(statistics, schema, terms)
     clauses = asked.clauses()
     if not clauses:
         return []
@@ -103,12 +111,12 @@ class _Asked:
     term that is not there costs more.
     """
 
-    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, terms: QueryTerms) -> None:
-        self._frequency = searcher.doc_freq
-        self._chunks = searcher.num_docs
+    def __init__(self, statistics: Statistics, schema: tantivy.Schema, terms: QueryTerms) -> None:
+        self._statistics = statistics
+        self._frequency = statistics.frequency
         self._schema = schema
         self._terms = terms
-        self._spoken = [MARK + code for code in LANGUAGES if searcher.doc_freq("exact", mark(code))]
+        self._spoken = [MARK + code for code in LANGUAGES if statistics.frequency("exact", mark(code))]
         self._held = [self._stems(word.body) for word in terms.words]
 
     def _stems(self, terms: Iterable[str]) -> dict[str, int]:
@@ -129,11 +137,12 @@ class _Asked:
 
     def _of(self, word: Word, held: dict[str, int]) -> Iterator[tantivy.Query]:
         weight = word.pieces * word.times**REPEAT_POWER * (CARRIER_BOOST if word.carrier else 1.0)
+        rarity = self._statistics.rarity
         for terms, share in ((held, weight), (self._stems(word.parts), weight * PART_BOOST)):
             commonest = max(terms.values(), default=0)
             for term, count in terms.items():
                 # One word in two languages is one word: the language with fewer chunks must not make it a rarer one.
-                fair = share if count in (0, commonest) else share * self._rarity(commonest) / self._rarity(count)
+                fair = share if count in (0, commonest) else share * rarity(commonest) / rarity(count)
                 if count:  # what stands in a title stands in a body
                     # A form that is its own stem is no exact term as well, so the body's count stands for both.
                     yield self._term("body", term, fair * (1 + EXACT_BOOST) if term in word.exact else fair)
@@ -165,14 +174,12 @@ class _Asked:
                 if mate is None or mate == term or min(count, held[mate]) > _PHRASE_COST or len(made) == _PHRASES:
                     continue
                 pair = tantivy.Query.phrase_query(self._schema, "body", [term, mate])
-                made.append((tantivy.Occur.Should, tantivy.Query.boost_query(pair, PHRASE_BOOST)))
+                weight = PHRASE_BOOST * self._statistics.correction("body", term, mate)
+                made.append((tantivy.Occur.Should, tantivy.Query.boost_query(pair, weight)))
         return made
 
-    def _rarity(self, count: int) -> float:
-        """BM25's inverse document frequency, as the engine computes it."""
-        return math.log1p(max(self._chunks - count + 0.5, 0.5) / (count + 0.5))
-
     def _term(self, field: str, term: str, boost: float) -> tantivy.Query:
+        boost *= self._statistics.correction(field, term)
         query = tantivy.Query.term_query(self._schema, field, term, "freq")
         return query if boost == 1.0 else tantivy.Query.boost_query(query, boost)
 
