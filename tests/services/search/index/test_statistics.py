@@ -12,6 +12,7 @@ from memoria_search.index.lexical import LexicalIndex
 from memoria_search.index.schema import IndexedChunk
 
 WORDS = ["alder", "birch", "cedar", "ebony", "hazel", "maple", "larch", "rowan"]
+ENGLISH = "This is what the foresters of the county wrote about the trees that they have planted with their own hands:"
 QUERIES = [*WORDS, "alder birch", "cedar hazel rowan", "maple larch", "larch maple alder"]
 
 
@@ -26,7 +27,7 @@ def texts(seed: int, count: int, weights: list[int]) -> list[str]:
     draw = random.Random(seed)
     drawn = (draw.choices(WORDS, weights, k=12) for _ in itertools.count())
     fit = (words for words in drawn if max(Counter(words).values()) < 5)
-    return [" ".join(words) for words in itertools.islice(fit, count)]
+    return [f"{ENGLISH} {' '.join(words)}" for words in itertools.islice(fit, count)]
 
 
 @pytest.fixture
