@@ -8,6 +8,7 @@ A form that is its own stem is no exact term as well: it would be stored twice a
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from memoria_search.index import compounds
@@ -17,12 +18,12 @@ from memoria_search.index.literals import PATH, SURFACE, Part, humps, is_plain, 
 from memoria_search.index.phones import phone_query
 from memoria_search.index.query import QueryTerms, Word, words_of
 from memoria_search.index.scripts import RUN, pairs, singles
-from memoria_search.index.stopwords import STOP_WORDS, STOPS
+from memoria_search.index.stopwords import CARRIERS, STOP_WORDS, STOPS
 from memoria_search.index.tokens import DECORATED, Kind, Terms, Token, shifted, spans
 
 __all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
 
-ANALYSER_VERSION = 2
+ANALYSER_VERSION = 3
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
 _CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common ones, so it is then left as it is
@@ -107,20 +108,31 @@ class Analyser:
         places = {word: place for place, word in enumerate(content)}
         order = [word for word in order if word in places]
         beside = dict.fromkeys((places[a], places[b]) for a, b in itertools.pairwise(order) if a != b)
-        counted = tuple(
-            Word(word.body, word.parts, word.exact, word.literal, found[word], word.carrier, word.pieces)
-            for word in content
-        )
+        counted = tuple(word if found[word] == 1 else replace(word, times=found[word]) for word in content)
         return QueryTerms(counted, tuple(beside), self._prefix(text) if live else "")
 
     def _asked(self, run: str) -> tuple[Word, ...]:
         """The words that one run without white space asks for: its surface forms, or the pairs of a script's run."""
         known = self._queried.get(run)
         if known is None:
-            known = tuple(words_of(self._made(run, LANGUAGES)))
+            simple = self._simple(run)
+            known = (simple,) if simple else tuple(words_of(self._made(run, LANGUAGES)))
             if len(run) <= CACHED_LENGTH and len(self._queried) < _QUERIED_LIMIT:
                 self._queried[run] = known
         return known
+
+    def _simple(self, run: str) -> Word | None:
+        """The same for the commonest kind of run, in a fifth of the time: letters only, and no German compound."""
+        if not (run.isascii() and run.isalpha() and run[1:].islower()):
+            return None
+        word = fold(run)
+        if compounds.split(respell(word)):
+            return None
+        if word in STOP_WORDS:
+            return Word((), exact=(word,), carrier=word in CARRIERS)
+        body = self._stemmers.every(word)
+        plain = body[0]  # the English stem, which is the only one without a mark
+        return Word(body, (plain + DECORATED,), (word,), carrier=not CARRIERS.isdisjoint((word, *body)))
 
     def _prefix(self, text: str) -> str:
         """The folded last word, where it is letters and digits and nothing follows it."""
@@ -240,11 +252,14 @@ class Analyser:
     def _stems(self, part: Part, languages: tuple[str, ...]) -> Iterator[Token]:
         """The stem of a word in each language that does not stop at it; then the parts of a German compound."""
         kind = Kind.BODY
-        for language in languages:
-            if part.text not in STOPS.get(language, ()):
-                yield Token(part.start, part.end, self._stemmers.stem(part.text, language), kind)
-                # A query asks for every language's stem alike; in a text, the second guess follows the first.
-                kind = kind if len(languages) > 2 else Kind.PART
+        if len(languages) > 2:  # a query asks for every language's stem alike
+            for term in self._stemmers.every(part.text):
+                yield Token(part.start, part.end, term, kind)
+        else:
+            for language in languages:
+                if part.text not in STOPS.get(language, ()):
+                    yield Token(part.start, part.end, self._stemmers.stem(part.text, language), kind)
+                    kind = Kind.PART  # in a text, the second guess follows the first
         if "de" in languages:
             word = respell(part.text)
             stretch = len(word) == part.end - part.start  # otherwise folding moved letters, and the whole is marked

@@ -12,6 +12,7 @@ import Stemmer
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from memoria_search.index.fold import respell
+from memoria_search.index.stopwords import STOPS
 
 ENGLISH = "en"
 MARK = "~"
@@ -48,37 +49,10 @@ _FIRST_SPACELESS = "\u0e00"  # Thai and what comes after it is found by pairs an
 _ENGLISH_ONLY = frozenset(
     ("the", "and", "that", "with", "this", "from", "which", "have", "been", "are", "by", "it", "has", "were", "will")
 )
-_FOREIGN = frozenset(
-    (
-        "und",
-        "der",
-        "das",
-        "ist",
-        "nicht",
-        "les",
-        "des",
-        "une",
-        "est",
-        "dans",
-        "los",
-        "las",
-        "del",
-        "una",
-        "che",
-        "per",
-        "della",
-        "een",
-        "het",
-        "van",
-        "och",
-        "att",
-        "som",
-        "jeg",
-        "ikke",
-        "nao",
-        "jest",
-    )
-)
+_FOREIGN = frozenset().union(*STOPS.values()) - STOPS[ENGLISH]
+_FEW, _LONG = 3, 300
+"""A text so long, in ASCII, with fewer function words of other languages than that is English, code or a table. The
+model took one in thirty of such for something else, and each language that an index has costs every query."""
 _PLAINLY = 3  # of the first, distinct, and none of the second: English prose, and the model need not be asked
 
 
@@ -98,7 +72,10 @@ def mark(language: str) -> str:
 def detect(text: str) -> tuple[str, ...]:
     """One or two codes of LANGUAGES, the first the likelier; English where nothing speaks for another."""
     runs = text.split()
-    if len(_ENGLISH_ONLY.intersection(runs)) >= _PLAINLY and _FOREIGN.isdisjoint(runs):
+    foreign = len(_FOREIGN.intersection(runs))
+    if not foreign and len(_ENGLISH_ONLY.intersection(runs)) >= _PLAINLY:
+        return (ENGLISH,)
+    if foreign < _FEW and len(text) > _LONG and text.isascii():
         return (ENGLISH,)
     words = [word for word in _LETTERS.findall(text, 0, _SAMPLE) if word < _FIRST_SPACELESS]
     if not words:
@@ -116,6 +93,10 @@ class Stemmers:
 
     def __init__(self) -> None:
         self._local = threading.local()
+
+    def every(self, word: str) -> tuple[str, ...]:
+        """The distinct stems of a folded word in the languages that do not stop at it, English first."""
+        return tuple(dict.fromkeys(self.stem(word, code) for code in LANGUAGES if word not in STOPS.get(code, ())))
 
     def stem(self, word: str, language: str) -> str:
         """The stem of a folded word, umlauts respelled, its language marked."""

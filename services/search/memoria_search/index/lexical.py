@@ -13,11 +13,11 @@ import tantivy
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.index.analysis import Analyser, QueryTerms
+from memoria_search.index.clauses import Planner
 from memoria_search.index.ranking import Hit, rank
 from memoria_search.index.schema import IndexedChunk, build_schema, document_of, register_tokenizers
-from memoria_search.index.statistics import Statistics
 
-_HEAP_BYTES = 64 << 20  # one writer thread's arena; a larger one made no import faster and counts against the pod
+_HEAP_BYTES = 256 << 20  # at most, while a corpus is taken in: fewer, larger segments are smaller and quicker to search
 _LOOKS = 20  # at the list of segments, while merges end
 
 
@@ -76,7 +76,7 @@ class LexicalIndex:
 
     def _look(self) -> None:
         searcher = self._index.searcher()
-        self._view = searcher, Statistics(searcher, self._schema)
+        self._view = searcher, Planner(searcher, self._schema)
 
     def freeze(self, directory: Path) -> Frozen:
         """Link the files of the last commit into `directory`, which is empty and on the same file system.
@@ -138,5 +138,5 @@ class LexicalIndex:
 
     def search(self, terms: QueryTerms, limit: int, without_apps: Sequence[str] = ()) -> list[Hit]:
         """The best `limit` chunks, as `rank` has them."""
-        searcher, statistics = self._view
-        return rank(searcher, self._schema, statistics, terms, limit, without_apps)
+        searcher, planner = self._view
+        return rank(searcher, self._schema, planner, terms, limit, without_apps)

@@ -29,6 +29,10 @@ class Word:
     carrier: bool = False
     pieces: int = 1
 
+    def __hash__(self) -> int:
+        # Enough to tell words apart, and without the stems, of which there may be seventeen.
+        return hash((self.body[:1], self.exact, self.literal, self.times))
+
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from memoria_chassis.aead import Sealer
+from memoria_chassis.aead import SealContext, Sealer
 from memoria_chassis.bucket import Bucket
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.snapshot.every import every
 from memoria_search.snapshot.fence import Fence
 from memoria_search.snapshot.manifest import File, Manifest, Piece, Retired
 from memoria_search.snapshot.names import PIECES, manifest_context, manifest_name, piece_context
+from memoria_search.snapshot.packing import pack
 
 PIECE_BYTES = 4 << 20
 """Plaintext of one piece: small enough to hold a few in memory, large enough that a round trip does not show."""
@@ -142,14 +143,17 @@ class Publisher:
             async with slots:
                 body = await asyncio.to_thread(origin.read, position * PIECE_BYTES, PIECE_BYTES)
                 context = piece_context(generation, name, position, count)
-                sealed = await asyncio.to_thread(self._sealer.seal, body, context)
-                digest = await asyncio.to_thread(_sha256, sealed)
+                sealed, digest = await asyncio.to_thread(self._sealed, body, context)
                 place = f"{PIECES}{generation:016d}-{secrets.token_hex(8)}"
                 await self._bucket.put(place, sealed)
                 self._uploaded += len(sealed)
                 return Piece(place, len(body), digest)
 
         return File(name, generation, tuple(await every(one(position) for position in range(count))))
+
+    def _sealed(self, body: bytes, context: SealContext) -> tuple[bytes, str]:
+        sealed = self._sealer.seal(pack(body), context)
+        return sealed, hashlib.sha256(sealed).hexdigest()
 
     async def _manifest(self, manifest: Manifest) -> Manifest:
         """Write it under the first free number: one that is taken was written by somebody who never moved the head."""
@@ -174,7 +178,3 @@ def _with_history(manifest: Manifest, previous: Manifest | None, history: tuple[
     only = tuple(sorted(previous.objects - manifest.objects))
     superseded = Retired(previous.generation, manifest.created_at, previous.deletions, only)
     return replace(manifest, retired=(*history, superseded))
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

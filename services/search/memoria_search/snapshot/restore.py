@@ -13,6 +13,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.snapshot.every import every
 from memoria_search.snapshot.manifest import File, Manifest, decode
 from memoria_search.snapshot.names import manifest_context, manifest_name, piece_context
+from memoria_search.snapshot.packing import unpack
 from memoria_search.snapshot.publish import PIECE_BYTES
 
 _AT_ONCE = 8  # pieces under way: the network is busy while two are being opened
@@ -87,15 +88,16 @@ class Restorer:
             def body() -> bytes:
                 if hashlib.sha256(sealed).hexdigest() != piece.digest:
                     raise DamagedError("piece differs from its digest")
-                return self._sealer.open(sealed, context)
+                try:
+                    packed = self._sealer.open(sealed, context)
+                except SealError as error:
+                    raise DamagedError("piece does not open") from error
+                try:
+                    return unpack(packed, piece.size)
+                except ServiceError as error:
+                    raise DamagedError("piece of another size") from error
 
-            try:
-                opened = await asyncio.to_thread(body)
-            except SealError as error:
-                raise DamagedError("piece does not open") from error
-        if len(opened) != piece.size:
-            raise DamagedError("piece of another size")
-        return opened
+            return await asyncio.to_thread(body)
 
     async def _object(self, name: str, missing: str) -> bytes:
         try:

@@ -65,5 +65,5 @@ def test_the_engine_alone_would_tell(indexes: tuple[LexicalIndex, LexicalIndex])
     """Presence: the two engines count differently, so the test above compares something."""
     counts = [index._view[0].doc_freq("body", "alder") for index in indexes]
     assert counts[0] > counts[1]
-    assert [index._view[1].frequency("body", "alder") for index in indexes] == [counts[1], counts[1]]
-    assert [index._view[1].exact for index in indexes] == [False, True]
+    assert [index._view[1].statistics.frequency("body", "alder") for index in indexes] == [counts[1], counts[1]]
+    assert [index._view[1].statistics.exact for index in indexes] == [False, True]
