@@ -118,11 +118,20 @@ class Gate:
         self._catalogue = catalogue
         self._sources = sources
 
-    async def page(self, subject: Subject, candidates: Sequence[Candidate] | None, page: int, size: int) -> Page:
+    async def page(
+        self,
+        subject: Subject,
+        candidates: Sequence[Candidate] | None,
+        page: int,
+        size: int,
+        *,
+        degraded: bool = False,
+    ) -> Page:
         """Page `page`, counted from 1, of what may be spoken of `candidates`, which are `window(page, size)` at most.
 
         Notices count what is withheld above the last row shown; on a page that is not full, all of the window. None
         says that nothing was looked for, which follows from the query and the page alone: then nobody is asked.
+        `degraded`: they were ranked with less than there should have been, which is said.
         """
         ruled = _Ruled((), ()) if candidates is None else await self._rule(subject, candidates)
         shown = ruled.spoken[(page - 1) * size : page * size]
@@ -132,7 +141,7 @@ class Gate:
         bounded = window(page + 1, size) == 0
         return Page(
             passages=await self._open(shown, (page - 1) * size),
-            notices=compose(withheld, self._sources.all(), damaged=self._damaged() > 0),
+            notices=compose(withheld, self._sources.all(), damaged=self._damaged() > 0 or degraded),
             more=further and not bounded,
             refine=(further and bounded) or window(page, size) == 0,
         )

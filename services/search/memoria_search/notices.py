@@ -53,7 +53,7 @@ def compose(
 ) -> tuple[Notice, ...]:
     """One notice an app and kind, by app, then kind: from what is withheld, and from how the sources stand (RET-05).
 
-    `damaged` says that stored rows do not open, so that matches may be missing from any search.
+    `damaged` says that matches may be missing: stored rows do not open, or vectors that should be asked are not there.
     """
     counts = Counter((app, kind_of(cause)) for app, cause in withheld)
     lines = {key: Notice(*key, count=count) for key, count in counts.items()}

@@ -49,7 +49,8 @@ class Searcher:
         analyser = self._analyser()
         terms = analyser.query(query)
         depth = window(page, size)
-        candidates = await self._retriever.candidates(terms, depth) if depth and not terms.empty else None
-        ruled = await self._gate.page(subject, candidates, page, size)
+        ranking = await self._retriever.ranking(terms, query, depth) if depth and not terms.empty else None
+        candidates, degraded = (ranking.candidates, ranking.degraded) if ranking else (None, False)
+        ruled = await self._gate.page(subject, candidates, page, size, degraded=degraded)
         highlighter = Highlighter(analyser, terms)
         return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

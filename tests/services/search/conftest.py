@@ -33,6 +33,7 @@ from memoria_search.keeper import Keeper
 from memoria_search.library import Library
 from memoria_search.notices import Notice
 from memoria_search.retrieve.candidates import Retriever
+from memoria_search.retrieve.dense import Dense
 from memoria_search.ruling import SPEAK, Claim, OwnedClaim, Ruling, SiblingClaim
 from memoria_search.search import Found, Searcher
 from memoria_search.snapshot.snapshots import Snapshots
@@ -98,7 +99,10 @@ class House:
             self.database.close()
             raise
         self.gate = Gate(self.arbiter, self.store, self.library.catalogue, self.sources)
-        retriever = Retriever([self.library], self.library.catalogue, self.sources)
+        dense = None
+        if self.embedder and vectors:
+            dense = Dense(self.embedder, lambda: vectors.index, lambda: self.library.handle.index.chunks)
+        retriever = Retriever([self.library], self.library.catalogue, self.sources, dense)
         self.searcher = Searcher(lambda: self.library.handle.analyser, retriever, self.gate)
 
     def _unfit(self) -> None:

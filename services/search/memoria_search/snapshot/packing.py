@@ -1,8 +1,8 @@
 """What a piece is before it is sealed: as it was, or packed where that makes it smaller.
 
-A wake is bound by what comes over the network: dictionaries and postings lose a quarter, and unpacking them takes
-less time than fetching the difference. Vectors lose nothing and stay as they are. A reader of the bucket learns how well
-a piece packs, beside its size.
+A wake is bound by what comes over the network: dictionaries and postings lose a quarter, and unpacking them takes less
+time than fetching the difference. Vectors lose nothing and stay as they are. A reader of the bucket learns how well a
+piece packs, beside its size.
 """
 
 import zstandard

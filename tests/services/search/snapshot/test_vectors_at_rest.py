@@ -187,3 +187,22 @@ async def test_a_deleted_document_has_no_vector_in_the_next_generation(filled: H
     assert sum(len(piece.keys) for piece in pieces) == CHUNKS
     count = await filled.database.read(lambda db: db.execute("SELECT count(*) FROM vectors").fetchone()[0])
     assert count == CHUNKS
+
+
+async def test_a_search_is_fused_and_says_when_it_had_to_do_without(filled: House) -> None:
+    """With every vector there a search is fused and nothing is said; while too few are, words alone rank, and the page
+    says that it ran with less (AMD-11, IDX-07).
+
+    Broken to see it red: the flag not handed to the gate; the dense list never asked.
+    """
+    found = await filled.search("topic3")
+    assert found.rows
+    assert [line.kind.value for line in found.page.notices] == []
+    lexical = {hit[:2] for hit in filled.library.search(filled.library.handle.analyser.query("topic3"), 1024)}
+    ranked = (await filled.search("topic3", size=50)).rows
+    places = {(filled.library.catalogue.document(r.passage.document_id).number, r.passage.ordinal) for r in ranked}
+    assert places - lexical, "what is near without holding the word comes from the dense list"
+    await filled.library.vectors.sleep()
+    found = await filled.search("topic3")
+    assert found.rows
+    assert [line.kind.value for line in found.page.notices] == ["degraded"]
