@@ -119,13 +119,7 @@ class Gate:
         self._sources = sources
 
     async def page(
-        self,
-        subject: Subject,
-        candidates: Sequence[Candidate] | None,
-        page: int,
-        size: int,
-        *,
-        degraded: bool = False,
+        self, subject: Subject, candidates: Sequence[Candidate] | None, page: int, size: int, degraded: bool = False
     ) -> Page:
         """Page `page`, counted from 1, of what may be spoken of `candidates`, which are `window(page, size)` at most.
 

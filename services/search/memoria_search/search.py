@@ -51,6 +51,6 @@ class Searcher:
         depth = window(page, size)
         ranking = await self._retriever.ranking(terms, query, depth) if depth and not terms.empty else None
         candidates, degraded = (ranking.candidates, ranking.degraded) if ranking else (None, False)
-        ruled = await self._gate.page(subject, candidates, page, size, degraded=degraded)
+        ruled = await self._gate.page(subject, candidates, page, size, degraded)
         highlighter = Highlighter(analyser, terms)
         return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

@@ -14,6 +14,7 @@ from memoria_search.index.analysis import Analyser
 from memoria_search.index.vectors.hashing import HashingEmbedder
 from memoria_search.index.vectors.piece import parse
 from memoria_search.index.vectors.space import space_of
+from memoria_search.notices import NoticeKind
 
 House = Any  # tests/services/search/conftest.py
 
@@ -197,7 +198,7 @@ async def test_a_search_is_fused_and_says_when_it_had_to_do_without(filled: Hous
     """
     found = await filled.search("topic3")
     assert found.rows
-    assert [line.kind.value for line in found.page.notices] == []
+    assert [line.kind for line in found.page.notices] == []
     lexical = {hit[:2] for hit in filled.library.search(filled.library.handle.analyser.query("topic3"), 1024)}
     ranked = (await filled.search("topic3", size=50)).rows
     places = {(filled.library.catalogue.document(r.passage.document_id).number, r.passage.ordinal) for r in ranked}
@@ -205,4 +206,4 @@ async def test_a_search_is_fused_and_says_when_it_had_to_do_without(filled: Hous
     await filled.library.vectors.sleep()
     found = await filled.search("topic3")
     assert found.rows
-    assert [line.kind.value for line in found.page.notices] == ["degraded"]
+    assert [line.kind for line in found.page.notices] == [NoticeKind.DEGRADED]
