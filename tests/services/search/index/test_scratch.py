@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_search.index.scratch import directory_for, fresh, wipe
+from memoria_search.index.scratch import directory_for, fresh, must_be_ram, wipe
 
 
 def test_a_place_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
@@ -42,3 +42,25 @@ def test_an_instance_finds_its_own_scratch_again(tmp_path: Path) -> None:
     """The same database has the same folder at every start; another one has another."""
     assert directory_for(tmp_path, tmp_path / "a.db") == directory_for(tmp_path, tmp_path / "a.db")
     assert directory_for(tmp_path, tmp_path / "a.db") != directory_for(tmp_path, tmp_path / "b.db")
+
+
+@pytest.mark.parametrize("place", ["/proc", "/proc/none/such"])
+def test_a_place_that_is_not_ram_is_refused(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """TRU-03: plaintext lies in tmpfs or the start is refused, with what to do; a development flag allows it and is said.
+
+    Broken to see it red: the outermost mount taken for a path's own; the flag read as the answer.
+    """
+    with pytest.raises(ServiceError) as refused:
+        must_be_ram(Path(place), on_disk=False)
+    assert refused.value.kind is Kind.PRECONDITION
+    assert "data.scratch_on_disk" in refused.value.message
+    must_be_ram(Path(place), on_disk=True)
+    assert "for development only" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="this system has no tmpfs at the usual place")
+def test_tmpfs_is_ram_and_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder on tmpfs, there or not yet there, is taken without a word, whatever the flag says."""
+    for on_disk in (False, True):
+        must_be_ram(Path("/dev/shm/not/yet/there"), on_disk=on_disk)
+    assert capsys.readouterr().out == ""
