@@ -46,7 +46,7 @@ def test_an_instance_finds_its_own_scratch_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/proc", "/proc/none/such"])
 def test_a_place_that_is_not_ram_is_refused(place: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """TRU-03: plaintext lies in tmpfs or the start is refused, with what to do; a development flag allows it and is said.
+    """TRU-03: plaintext lies in tmpfs, or the start is refused with what to do; a development flag is said aloud.
 
     Broken to see it red: the outermost mount taken for a path's own; the flag read as the answer.
     """
