@@ -11,6 +11,18 @@ from memoria_chassis.settings import SERVICES
 from memoria_cli.place import Place
 
 
+_SNAPSHOT = (
+    "asleep",
+    "rebuilt",
+    "restored",
+    "snapshot_bytes",
+    "unsaved_documents",
+    "superseded_generations",
+    "unrecorded_deletions",
+    "incomplete_deletions",
+)
+
+
 def read(place: Place) -> dict[str, Any]:
     """The running instance as one document. Raises UNAVAILABLE where none runs."""
     running = place.running()
@@ -26,6 +38,7 @@ def read(place: Place) -> dict[str, Any]:
             "chunks": search.get("chunks"),
             "bytes": search.get("index_bytes"),
             "generation": search.get("generation"),
+            **{name: search.get(name) for name in _SNAPSHOT},
         },
         "assistant": "off",
     }
@@ -54,9 +67,20 @@ def show(console: Console, found: dict[str, Any]) -> None:
         )
     if found["sources"]:
         console.print(sources)
-    index = found["index"]
-    console.print(
-        f"index: {index['documents']} documents, {index['chunks']} chunks, {index['bytes']} bytes in RAM,"
-        f" generation {index['generation']}",
-        markup=False,
-    )
+    for line in _lines(found["index"]):
+        console.print(line, markup=False)
+
+
+def _lines(index: dict[str, Any]) -> list[str]:
+    """What is to be said of the index: how much of it there is, and whatever is not as it should be."""
+    held = f"{index['documents']} documents, {index['chunks']} chunks, {index['bytes']} bytes in RAM"
+    lines = [f"index: {'asleep until somebody asks' if index['asleep'] else held}, generation {index['generation']}"]
+    if index["rebuilt"]:
+        lines.append(f"the index was made anew from sealed chunks: {index['rebuilt']}")
+    if index["restored"]:
+        lines.append("the database was put back from a backup: every app is read anew")
+    if index["unrecorded_deletions"]:
+        lines.append(f"{index['unrecorded_deletions']} deletions have not reached the bucket yet")
+    if index["incomplete_deletions"]:
+        lines.append(f"{index['incomplete_deletions']} deletions are still in superseded snapshots")
+    return lines
