@@ -10,7 +10,6 @@ from rich.table import Table
 from memoria_chassis.settings import SERVICES
 from memoria_cli.place import Place
 
-
 _SNAPSHOT = (
     "asleep",
     "rebuilt",
