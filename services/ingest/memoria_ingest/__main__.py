@@ -44,7 +44,7 @@ async def build(process: Process) -> None:
         process.on_close(client.close)
         with_bodies = sibling.bodies if sibling.bodies is not None else sibling.app != "calendar"
         pullers.append(Puller(SiblingClient(sibling.app, client), index, store, process.clock, with_bodies=with_bodies))
-    rounds = Rounds(pullers, orders, index.lineage)
+    rounds = Rounds(pullers, orders, index.history)
     process.on_close(rounds.close)
     server = process.serve_grpc("memoria_ingest", [SERVICE])
     sandbox = Sandbox()

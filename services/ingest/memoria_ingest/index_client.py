@@ -14,7 +14,7 @@ from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Pair
 from memoria_contract.wire import author_to_wire, pair_from_wire, timestamp_to_wire
 from memoria_ingest.document import Document, SiblingOrigin, Stored
-from memoria_ingest.siblings.state import Source, SourceState
+from memoria_ingest.siblings.state import History, Source, SourceState
 from memoria_ingest.wire import SOURCE_STATES
 
 _SECONDS = 30.0
@@ -34,6 +34,8 @@ class IndexClient:
         self._stub = index_pb2_grpc.IndexServiceStub(peer.channel)
         self._told: dict[str, tuple[SourceState, datetime | None]] = {}
         self._lineage = ""
+        self.acknowledged = 0
+        """The highest number that search has acknowledged a document under, in the history it has now."""
 
     async def _call(self, method: Any, request: Message) -> Any:
         attempts = AsyncRetrying(
@@ -67,6 +69,7 @@ class IndexClient:
             request.upload.part = origin.part
             request.upload.parts = origin.parts
         reply = await self._call(self._stub.PutDocument, request)
+        self.acknowledged = max(self.acknowledged, reply.number)
         return Stored(reply.document_id, reply.revision, reply.outcome == pb.PUT_OUTCOME_CREATED)
 
     async def delete(self, document_id: str) -> int:
@@ -98,10 +101,10 @@ class IndexClient:
         await self._call(self._stub.PutSource, request)
         self._told[source.app] = said
 
-    async def lineage(self) -> str:
+    async def history(self) -> History:
         """The history of what search holds. Raises ServiceError; not retried, for the next question asks again."""
         reply = await self._peer.call(self._stub.GetLineage, pb.GetLineageRequest(), timeout=_SECONDS)
-        if reply.lineage != self._lineage:
+        if reply.lineage != self._lineage or reply.last_number < self.acknowledged:
             self._told.clear()  # a corpus that was put back has forgotten how its sources stand
-            self._lineage = reply.lineage
-        return self._lineage
+            self._lineage, self.acknowledged = reply.lineage, reply.last_number
+        return History(reply.lineage, reply.last_number)

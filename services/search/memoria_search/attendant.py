@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from memoria_chassis import log
 from memoria_chassis.errors import ServiceError
+from memoria_search.finish import finish
 from memoria_search.library import Library
+from memoria_search.snapshot.fence import FencedError
 
 _MANY = 2_000
 """Changed documents that are not left waiting for writers to rest: an import of hours is saved on the way."""
@@ -54,6 +56,8 @@ class Attendant:
             try:
                 if time.monotonic() >= not_before:
                     await self._look()
+            except FencedError:
+                self._library.give_up()
             except ServiceError as error:
                 log.get_logger().warning("snapshot was not written", kind=error.kind.value)
                 not_before = time.monotonic() + self._habits.quiet
@@ -70,4 +74,4 @@ class Attendant:
         if library.unsaved and (rested or idle or library.changed >= _MANY):
             await library.snapshot()
         if idle:
-            await library.evict()
+            await finish(library.evict())  # half an eviction would leave something readable behind

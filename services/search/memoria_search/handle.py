@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from memoria_search.corpus.model import Chunk, DocumentRef, Metadata
+from memoria_search.finish import in_thread
 from memoria_search.index import scratch
 from memoria_search.index.analysis import Analyser, Terms
 from memoria_search.index.committer import Committer
@@ -54,7 +55,9 @@ class Handle:
 
     async def close(self) -> None:
         """Let commits and merges end, then leave nothing of the index in scratch."""
-        await self.committer.drain()
-        await asyncio.to_thread(self.index.close)
-        self.thaw()
-        scratch.wipe(self._directory / INDEX)
+        try:
+            await self.committer.drain()
+            await in_thread(self.index.close)
+        finally:
+            self.thaw()
+            scratch.wipe(self._directory / INDEX)

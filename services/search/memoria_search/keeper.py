@@ -1,8 +1,11 @@
 """The keeper of what outlives the process: snapshots, the deletion log, and how the database stands to both."""
 
+import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
+from memoria_chassis import log
+from memoria_chassis.errors import ServiceError
 from memoria_chassis.sqlite import Database
 from memoria_search.corpus import standing, tombstones
 from memoria_search.corpus.standing import Standing
@@ -10,8 +13,11 @@ from memoria_search.corpus.store import Store
 from memoria_search.corpus.tombstones import TombstoneLog
 from memoria_search.index.analysis import ANALYSER_VERSION
 from memoria_search.index.lexical import Frozen
+from memoria_search.snapshot.fence import FencedError
 from memoria_search.snapshot.publish import Content, Origin, Scratch
 from memoria_search.snapshot.snapshots import Snapshots
+
+_FENCE_SECONDS = 5.0  # between two looks at the fence while documents come in; a deletion always looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class Keeper:
         self.tombstones = tombstones
         self.standing = Standing("", restored=False)
         self._restored = False
+        self._looked = 0.0
         self.deletions = 0
         """The sequence of the last deletion, as of the last look at the database."""
 
@@ -41,9 +48,11 @@ class Keeper:
     async def settle(self, store: Store) -> None:
         """Apply deletions that the database lacks and settle it with the generation that counts, before any query.
 
-        Raises PRECONDITION where that cannot be done: then nothing is served.
+        Raises PRECONDITION where that cannot be done: then nothing is served. Raises FencedError where another instance
+        has the bucket now; UNAVAILABLE where the bucket fails.
         """
         manifest = self.snapshots.manifest
+        await self.snapshots.fence.check()
         await standing.refuse_new(self._database, manifest)
         replayed = await self.tombstones.replay(store.replay_removal, manifest.deletions if manifest else 0)
         generation = self.snapshots.fence.head.generation
@@ -51,6 +60,20 @@ class Keeper:
         self._restored |= self.standing.restored
         await self.tombstones.flush()
         await self.cursor()
+
+    async def still_ours(self) -> None:
+        """Look at the fence, at most once every few seconds: what an instance takes in after another has the bucket
+        would be in no index but its own. A bucket that fails is no other instance. Raises FencedError."""
+        now = time.monotonic()
+        if now - self._looked < _FENCE_SECONDS:
+            return
+        self._looked = now
+        try:
+            await self.snapshots.fence.check()
+        except FencedError:
+            raise
+        except ServiceError as error:
+            log.get_logger().warning("the fence could not be looked at", kind=error.kind.value)
 
     @property
     def restored(self) -> bool:
@@ -79,5 +102,5 @@ class Keeper:
     async def vectors(self) -> AsyncIterator[tuple[str, bytes]]:
         """The vector pieces of the generation that counts, by name, as they arrive. Raises DamagedError."""
         manifest = self.snapshots.manifest
-        for file in manifest.vectors if manifest else ():
-            yield file.name, await self.snapshots.restorer.content(file)
+        async for name, body in self.snapshots.restorer.contents(manifest.vectors if manifest else ()):
+            yield name, body

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Pair
 from memoria_search.corpus.model import Change, Chunk, DocumentRef, NewDocument
-from memoria_search.index.schema import MAX_ORDINALS
+from memoria_search.index.schema import MAX_ORDINALS, IndexedChunk
 from memoria_search.resident import Resident
 from memoria_search.snapshot.fence import FencedError
 
@@ -32,12 +33,12 @@ class Library(Resident):
     async def _put(self, document: NewDocument) -> tuple[DocumentRef, bool]:
         async with self._order:
             ref, change = await self.store.put(document)
-            await self._follow(change)
             added = self.handle.indexed(ref, document.metadata, enumerate(document.chunks))
-            searchable = self.handle.committer.submit(_numbers(change), added)
+            searchable = await self._follow(change, added)
         await searchable
         if any(gone.document_id != ref.document_id for gone in change.removed):
-            await self._recorded()
+            await self._recorded_if_possible()  # parts beyond the last of a shorter conversion
+        await self._ours()
         return ref, any(gone.document_id == ref.document_id for gone in change.removed)
 
     async def delete(self, document_id: str) -> int:
@@ -56,27 +57,47 @@ class Library(Resident):
     async def _remove(self, remove: Callable[[], Coroutine[Any, Any, Change]]) -> int:
         async with self._order:
             change = await remove()
-            await self._follow(change)  # from here on nobody finds it, whatever the index still says (IDX-03)
-            searchable = self.handle.committer.submit(_numbers(change), ())
+            searchable = await self._follow(change, ())
         await searchable
         await self._recorded()
         return len(change.removed)
 
-    async def _follow(self, change: Change) -> None:
+    async def _follow(self, change: Change, added: Iterable[IndexedChunk]) -> asyncio.Future[None]:
+        """Catalogue, index and vectors after the store, in this order: from the first on nobody finds what is gone,
+        whatever the index still says (IDX-03), and no step that can fail stands before the index's."""
         self.catalogue.apply(change)
-        if self.vectors:
-            await self.vectors.follow(change)
+        searchable = self.handle.committer.submit(_numbers(change), added)
         if change.added or change.removed:
             self.changed += len(change.added) + len(change.removed)
             self.last_change = time.monotonic()
+        if self.vectors:
+            await self.vectors.follow(change)
+        return searchable
+
+    async def _ours(self) -> None:
+        """Raises FencedError, and ends this process, where another instance has taken over."""
+        try:
+            await self.keeper.still_ours()
+        except FencedError:
+            self.give_up()
+            raise
 
     async def _recorded(self) -> None:
         """Have deletions in the bucket's log before they are acknowledged (ING-23)."""
         try:
             await self.keeper.tombstones.flush()
         except FencedError:
-            self._fail()
+            self.give_up()
             raise
+
+    async def _recorded_if_possible(self) -> None:
+        """The same for what nobody asked to have deleted: its record follows when the bucket answers."""
+        try:
+            await self._recorded()
+        except FencedError:
+            raise
+        except ServiceError as error:
+            log.get_logger().warning("a deletion is not recorded yet", kind=error.kind.value)
 
     def items(self, app: str) -> list[Pair]:
         """What is held of one sibling."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc import deadline
 from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
@@ -23,6 +24,8 @@ from memoria_search.snapshot.fence import FencedError
 from memoria_search.wake import wake
 
 _LAST_SNAPSHOT_SECONDS = 5.0  # a stop is not held up for longer: what is not in a snapshot is indexed at the next wake
+
+_SPARE = 0.05  # seconds of a request's time that are left to say that the index is not there yet
 
 
 class Resident:
@@ -50,6 +53,7 @@ class Resident:
         self._handle: Handle | None = None
         self._waking = asyncio.Lock()
         self._order = asyncio.Lock()
+        self._wake_task: asyncio.Task[None] | None = None
         self._uses = 0
         self._last_use = time.monotonic()
         self._publishing = asyncio.Lock()
@@ -67,35 +71,57 @@ class Resident:
 
     async def open(self) -> None:
         """Take the bucket, and wake for the first time. Ready only afterwards."""
-        await self.sources.load()
         await self.keeper.open()
         async with self.awake():
             self._opened = True
 
     @asynccontextmanager
     async def awake(self) -> AsyncIterator[Handle]:
-        """Hold the index handle; the first to come after an eviction wakes it. All use of the index is inside one."""
+        """Hold the index handle; all use of the index is inside one.
+
+        The first to come after an eviction starts a wake, which goes on whoever stops waiting for it. Raises what the
+        wake raised; UNAVAILABLE where the request's time is over before the index is there.
+        """
         self._uses += 1
         try:
-            if self._handle is None:
-                async with self._waking:
-                    if self._handle is None:
-                        self._handle = await self._wake()
-                        self.woken.set()
+            while self._handle is None:
+                await self._woken_in_time()
             yield self._handle
         finally:
             self._uses -= 1
             self._last_use = time.monotonic()
 
+    async def _woken_in_time(self) -> None:
+        if self._wake_task is None or self._wake_task.done():
+            self._wake_task = asyncio.create_task(self._wake_alone())
+            self._wake_task.add_done_callback(_told)
+        left = deadline.remaining()
+        done, _ = await asyncio.wait([self._wake_task], timeout=None if left is None else max(0.0, left - _SPARE))
+        if not done:
+            raise ServiceError(Kind.UNAVAILABLE, "the index is being opened; ask again in a few seconds")
+        self._wake_task.result()
+
+    async def _wake_alone(self) -> None:
+        deadline.forget()  # it serves whoever comes, not the request that found the index asleep
+        async with self._waking:
+            if self._handle is None:
+                try:
+                    self._handle = await self._wake()
+                except FencedError:
+                    self.give_up()
+                    raise
+                self.woken.set()
+
     async def _wake(self) -> Handle:
         began = time.monotonic()
         await self.keeper.settle(self.store)
+        await self.sources.load()  # after a restore they stand otherwise than before
         found = await wake(
             self.store,
             self.keeper.snapshots,
             self.catalogue,
             self._directory,
-            self._fail,
+            self.give_up,
             self._checkpoint_if_possible,
         )
         self.damaged, self.rebuilt = found.damaged, found.rebuilt
@@ -105,7 +131,8 @@ class Resident:
         log.get_logger().info("awake", duration_ms=round((time.monotonic() - began) * 1000))
         return found.handle
 
-    def _fail(self) -> None:
+    def give_up(self) -> None:
+        """What is held can no longer be trusted, or is another's: not ready any more, and the process is to end."""
         self._failed = True
         self._on_failure()
 
@@ -162,7 +189,7 @@ class Resident:
             try:
                 await self.keeper.publish(await frozen, cursor, {piece.name: piece for piece in pieces})
             except FencedError:
-                self._fail()
+                self.give_up()
                 raise
             finally:
                 handle.thaw()
@@ -203,13 +230,24 @@ class Resident:
         """Let writes end, write a last generation if that is quick, leave nothing in scratch."""
         if self._under_way:
             await asyncio.wait(self._under_way)
+        if self._wake_task is not None and not self._wake_task.done():
+            self._wake_task.cancel()
+            await asyncio.wait([self._wake_task])
         try:
             async with asyncio.timeout(_LAST_SNAPSHOT_SECONDS):
                 await self.snapshot()
-        except (ServiceError, TimeoutError) as error:
+        except Exception as error:
             log.get_logger().warning("no snapshot at the end", kind=type(error).__name__)
-        if self.vectors:
-            await self.vectors.sleep()
-        if self._handle is not None:
-            await self._handle.close()
-        scratch.wipe(self._directory)
+        try:
+            if self.vectors:
+                await self.vectors.sleep()
+            if self._handle is not None:
+                await self._handle.close()
+        finally:
+            scratch.wipe(self._directory)
+
+
+def _told(wake: asyncio.Task[None]) -> None:
+    """A wake that failed is told here: whoever waited for it may be gone."""
+    if not wake.cancelled() and (error := wake.exception()):
+        log.get_logger().error("the index could not be opened", kind=type(error).__name__)

@@ -48,7 +48,9 @@ class IndexServer(IndexServiceServicer):
         async with self._library.awake():
             ref, replaced = await self._library.put(wire.new_document(request))
             outcome = pb.PUT_OUTCOME_REPLACED if replaced else pb.PUT_OUTCOME_CREATED
-            return pb.PutDocumentResponse(document_id=ref.document_id, revision=ref.revision, outcome=outcome)
+            return pb.PutDocumentResponse(
+                document_id=ref.document_id, revision=ref.revision, outcome=outcome, number=ref.number
+            )
 
     async def DeleteDocument(self, request: pb.DeleteDocumentRequest, context: Any) -> pb.DeleteDocumentResponse:
         """Delete what memoria owns."""
@@ -75,4 +77,5 @@ class IndexServer(IndexServiceServicer):
 
     async def GetLineage(self, request: pb.GetLineageRequest, context: Any) -> pb.GetLineageResponse:
         """Whether this corpus is still the one that was written."""
-        return pb.GetLineageResponse(lineage=self._library.keeper.standing.lineage)
+        keeper = self._library.keeper
+        return pb.GetLineageResponse(lineage=keeper.standing.lineage, last_number=(await keeper.cursor()).last_number)

@@ -13,10 +13,11 @@ from itertools import islice
 from pathlib import Path
 
 from memoria_chassis import log
-from memoria_chassis.errors import ServiceError
+from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.model import Change, Chunk, DocumentRef, Metadata
 from memoria_search.corpus.store import Store
+from memoria_search.finish import finish, in_thread
 from memoria_search.handle import INDEX, Handle
 from memoria_search.index import scratch
 from memoria_search.index.analysis import ANALYSER_VERSION, Analyser
@@ -27,8 +28,9 @@ from memoria_search.snapshot.snapshots import Snapshots
 DEAD_LIMIT = 0.3
 """The share of deleted chunks from which an index is made anew at a wake: the waste has grown to what that costs."""
 
-_SLICE = 2_000
-"""Documents between two checkpoints of a rebuild, about 24,000 chunks: a kill costs seconds, not all (F35)."""
+_SLICE = 250  # documents between two commits of a rebuild: what a stop has to wait for
+_CHECKPOINT = 2_000
+"""Documents between two generations of a rebuild, about 24,000 chunks: a kill costs seconds, not all (F35)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ async def wake(
     except BaseException:
         files.cancel()
         await asyncio.wait([files])
+        if not files.cancelled() and not files.exception():
+            await files.result()[0].close()
         raise
     handle, rebuilt = await files
     try:
@@ -93,6 +97,9 @@ async def _files(snapshots: Snapshots, directory: Path, on_failure: Callable[[],
         except DamagedError as error:
             snapshots.spoil(error)
             reason = error.reason
+        except OSError as error:
+            scratch.wipe(directory / INDEX)
+            raise ServiceError(Kind.UNAVAILABLE, "the index does not fit into its scratch directory") from error
         except ServiceError as error:  # the bucket fails: the generation may be as good as ever
             reason = error.kind.value
             log.get_logger().warning("snapshot could not be read", kind=reason)
@@ -119,10 +126,11 @@ async def _add(
 
     damaged, left = 0, iter(missing)
     for at in range(0, len(missing), _SLICE):
-        damaged += await store.contents(islice(left, _SLICE), take)
-        await asyncio.to_thread(handle.index.commit)
-        if at + _SLICE < len(missing):
+        damaged += await finish(store.contents(islice(left, _SLICE), take))
+        await in_thread(handle.index.commit)
+        done = at + _SLICE
+        if done % _CHECKPOINT == 0 and done < len(missing):
             await checkpoint(handle)
     if not missing:
-        await asyncio.to_thread(handle.index.commit)
+        await in_thread(handle.index.commit)
     return damaged

@@ -12,7 +12,7 @@ from memoria_authz.ask.sibling_client import SiblingAsker
 from memoria_contract.types import MAX_PAIRS, ItemId, Pair, Revision, Subject, SubjectKind, Verdict
 from memoria_ingest.siblings import announce, puller
 from memoria_ingest.siblings.rounds import Rounds
-from memoria_ingest.siblings.state import SourceState
+from memoria_ingest.siblings.state import History, SourceState
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 
@@ -359,10 +359,10 @@ async def test_in_one_round_the_others_are_read_to_the_end(make_rig: Any, misdee
     rigs["docs"].client.seconds = 60
     orders: Any = Orders()
 
-    async def lineage() -> str:
-        return "a"
+    async def history() -> History:
+        return History("a", 1)
 
-    rounds = Rounds([rig.puller for rig in rigs.values()], orders, lineage, after=0)
+    rounds = Rounds([rig.puller for rig in rigs.values()], orders, history, after=0)
     async with asyncio.timeout(20):
         rounds.nudge()
         await asyncio.gather(rigs["calendar"].search.current.wait(), rigs["sheets"].search.current.wait())

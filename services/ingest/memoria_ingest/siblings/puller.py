@@ -13,7 +13,7 @@ from memoria_ingest.orders_client import Order
 from memoria_ingest.siblings.announce import read_announce
 from memoria_ingest.siblings.content import document_from
 from memoria_ingest.siblings.sibling_client import FeedPage, SiblingClient
-from memoria_ingest.siblings.state import Source, SourceState, SourceStore
+from memoria_ingest.siblings.state import History, Source, SourceState, SourceStore
 
 _AT_ONCE = 6  # S3 calls under way at one sibling
 _BATCH = 24  # items between two looks at whether anything comes at all
@@ -39,30 +39,28 @@ class Puller:
         self._stuck = ("", 0)  # (where nothing could be fetched, how many pulls in a row)
         self.app = client.app
 
-    async def pull(self, orders: list[Order], lineage: str = "") -> list[Order]:
+    async def pull(self, orders: list[Order], history: History | None = None) -> list[Order]:
         """One pull. Returns the orders carried out; what went wrong is in the source's state, never raised.
 
-        `lineage` is the history of search's corpus, empty where it is not known. Another one than the cursor belongs to
-        says that the corpus was put back from a backup: the feed would not repeat what it lost (ING-27).
+        `history` is that of search's corpus, None where it is not known. Another one than the cursor belongs to says
+        that the corpus was put back from a backup: the feed would not repeat what it lost (ING-27).
         """
         source = await self._store.get(self.app)
         if source.as_of is None:
             await self._tell(source)  # a first pull can take minutes, and "nothing matched" would be untrue meanwhile
         done: list[Order] = []
         try:
-            put_back = bool(source.lineage and lineage) and source.lineage != lineage
-            ordered = put_back or any(order.reannounce for order in orders)
+            ordered = _put_back(source, history) or any(order.reannounce for order in orders)
             if ordered or source.state is SourceState.RECONCILING:
                 source = await self._reannounce(source, ordered=ordered)
-                source = replace(source, lineage=lineage or source.lineage)
+                source = self._in(source, history)
                 done += [order for order in orders if order.reannounce]
             await self._fetch_owed()
             source = await self._follow_feed(source)
             done += await self._refetch([order for order in orders if not order.reannounce])
             owing = bool(await self._store.owed(self.app))
             state = SourceState.PARTIAL if owing else SourceState.CURRENT
-            lineage = lineage or source.lineage
-            source = replace(source, state=state, as_of=self._clock.now(), failure="", lineage=lineage)
+            source = replace(self._in(source, history), state=state, as_of=self._clock.now(), failure="")
         except Exception as error:
             kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
             broken = None if isinstance(error, ServiceError) else error  # ours say themselves what they are
@@ -75,6 +73,12 @@ class Puller:
         await self._store.put(source)
         await self._tell(source)
         return done
+
+    def _in(self, source: Source, history: History | None) -> Source:
+        """The source, read to its end in this history."""
+        if history is None:
+            return source
+        return replace(source, lineage=history.lineage, acknowledged=self._index.acknowledged)
 
     async def _follow_feed(self, source: Source) -> Source:
         seen = {hash(source.cursor)}  # not the cursors, of which each may be large
@@ -200,3 +204,10 @@ class Puller:
     async def source(self) -> tuple[Source, int]:
         """How it stands, and how many items are owed."""
         return await self._store.get(self.app), len(await self._store.owed(self.app))
+
+
+def _put_back(source: Source, history: History | None) -> bool:
+    """Search holds less than the cursor is past: it has another lineage, or gave its numbers up to a lower one."""
+    if history is None or not source.cursor:
+        return False
+    return source.lineage != history.lineage or source.acknowledged > history.last_number

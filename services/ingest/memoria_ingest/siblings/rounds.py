@@ -11,6 +11,7 @@ from memoria_chassis.errors import ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_ingest.orders_client import Order, OrdersClient
 from memoria_ingest.siblings.puller import Puller
+from memoria_ingest.siblings.state import History
 
 _AFTER_THE_QUESTION = 0.03
 """Seconds: longer than the apps take to rule on a page, shorter than anybody takes to read one."""
@@ -23,13 +24,13 @@ class Rounds:
         self,
         pullers: list[Puller],
         orders: OrdersClient,
-        lineage: Callable[[], Awaitable[str]],
+        history: Callable[[], Awaitable[History]],
         after: float = _AFTER_THE_QUESTION,
     ) -> None:
-        """`lineage` asks search for the history of its corpus."""
+        """`history` asks search for that of its corpus."""
         self._after = after
-        self._lineage = lineage
-        self._history: asyncio.Future[str] | None = None
+        self._history = history
+        self._asking: asyncio.Future[History] | None = None
         self._pullers = pullers
         self._orders = orders
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -73,8 +74,8 @@ class Rounds:
         configured = {other.app for other in self._pullers}
         # Orders of an app that was taken out of the settings are nobody's to carry out, and would stand before others.
         done = [order for order in orders if order.app not in configured]
-        lineage = await self._known_lineage()
-        done += await puller.pull([order for order in orders if order.app == puller.app], lineage)
+        history = await self._known_history()
+        done += await puller.pull([order for order in orders if order.app == puller.app], history)
         try:
             await self._orders.complete(done)
         except ServiceError as error:
@@ -86,15 +87,15 @@ class Rounds:
             self._taking = asyncio.ensure_future(self._orders.take())
         return await asyncio.shield(self._taking)
 
-    async def _known_lineage(self) -> str:
-        """The history of search's corpus, asked for once a nudge; empty where it cannot be had now."""
-        if self._history is None or self._history.done():
-            self._history = asyncio.ensure_future(self._lineage())
+    async def _known_history(self) -> History | None:
+        """The history of search's corpus, asked for once a nudge; None where it cannot be had now."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(self._history())
         try:
-            return await asyncio.shield(self._history)
+            return await asyncio.shield(self._asking)
         except ServiceError as error:
             log.get_logger().warning("search did not name its corpus", kind=error.kind.value)
-            return ""
+            return None
 
     async def settled(self) -> None:
         """Wait until no pull is under way."""

@@ -25,7 +25,10 @@ MIGRATIONS = [
     ) STRICT
     """,
     # Which history of search's corpus the cursor belongs to: one that was put back from a backup lacks what came since.
-    "ALTER TABLE sources ADD COLUMN lineage TEXT NOT NULL DEFAULT ''",
+    """
+    ALTER TABLE sources ADD COLUMN lineage TEXT NOT NULL DEFAULT '';
+    ALTER TABLE sources ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0
+    """,
 ]
 
 _FILE_FOLLOWS = timedelta(minutes=1)
@@ -42,7 +45,8 @@ class SourceState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source. `cursor` is the sibling's, byte for byte; empty before the first page."""
+    """One source. `cursor` is the sibling's, byte for byte; empty before the first page. It belongs to the history of
+    search's corpus that `lineage` names, and to all numbers up to `acknowledged`."""
 
     app: str
     cursor: str = field(default="", repr=False)
@@ -51,6 +55,15 @@ class Source:
     tried_at: datetime | None = None
     failure: str = ""
     lineage: str = ""
+    acknowledged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Which history search's corpus has, and the number it gave last."""
+
+    lineage: str
+    last_number: int
 
 
 class SourceStore:
@@ -75,7 +88,8 @@ class SourceStore:
     async def _read(self, app: str) -> Source:
         row = await self._database.read(
             lambda c: c.execute(
-                "SELECT cursor, state, as_of, tried_at, failure, lineage FROM sources WHERE app = ?", (app,)
+                "SELECT cursor, state, as_of, tried_at, failure, lineage, acknowledged FROM sources WHERE app = ?",
+                (app,),
             ).fetchone()
         )
         if row is None:
@@ -102,8 +116,9 @@ class SourceStore:
             _seconds(source.tried_at),
             source.failure,
             source.lineage,
+            source.acknowledged,
         )
-        await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", row))
+        await self._database.write(lambda c: c.execute("REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row))
         self._held[source.app] = (source, source.as_of)
 
     async def owe(self, app: str, pairs: Iterable[Pair]) -> None:

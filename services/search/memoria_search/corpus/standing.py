@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.sqlite import Database
+from memoria_search.corpus.model import SourceState
 from memoria_search.snapshot.manifest import Manifest
 
 
@@ -36,16 +37,18 @@ async def adopt(database: Database, generation: int, manifest: Manifest | None, 
     """Settle the database with the generation that counts in the bucket, once a wake, before any write.
 
     A database that does not know of the generation that counts, or lacked deletions of the log, is an older one put
-    back: it gets a new lineage, so that every source is announced anew (ING-27), and it goes on numbering documents
-    above all that the snapshot holds, because a number names one text for ever.
+    back: it gets a new lineage, so that every source is announced anew (ING-27) and out of the ranking until then. It
+    goes on numbering documents above all that the snapshot holds, because a number names one text for ever.
     """
 
     def change(db: sqlite3.Connection) -> Standing:
         held = db.execute("SELECT lineage, generation FROM snapshot").fetchone()
         last = last_number(db)
         known = held[1] if held else 0
-        restored = generation > known or replayed > 0
+        restored = generation > known or replayed > 0 or (manifest is not None and manifest.last_number > last)
         lineage = held[0] if held and not restored else secrets.token_hex(16)
+        if restored:  # until each is announced anew, none is in the ranking, and the page says so (AUT-06)
+            db.execute("UPDATE sources SET state = ?", (SourceState.RECONCILING.value,))
         db.execute("INSERT OR REPLACE INTO snapshot VALUES (1, ?, ?)", (lineage, max(known, generation)))
         if manifest is not None and manifest.last_number > last:
             db.execute("DELETE FROM sqlite_sequence WHERE name = 'documents'")

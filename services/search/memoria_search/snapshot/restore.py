@@ -4,12 +4,14 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 
 from memoria_chassis.aead import Sealer, SealError
 from memoria_chassis.bucket import Bucket
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_search.finish import in_thread
 from memoria_search.snapshot.every import every
 from memoria_search.snapshot.manifest import File, Manifest, decode
 from memoria_search.snapshot.names import manifest_context, manifest_name, piece_context
@@ -38,7 +40,7 @@ class Restorer:
         """The manifest of a generation. Raises DamagedError."""
         sealed = await self._object(manifest_name(generation), "manifest missing")
         try:
-            found = decode(await asyncio.to_thread(self._sealer.open, sealed, manifest_context(generation)))
+            found = decode(await in_thread(self._sealer.open, sealed, manifest_context(generation)))
         except SealError as error:
             raise DamagedError("manifest does not open") from error
         except ServiceError as error:
@@ -47,11 +49,17 @@ class Restorer:
             raise DamagedError("manifest of another generation")
         return found
 
-    async def files(self, files: Iterable[File], directory: Path) -> int:
-        """Write `files` into `directory`; their bytes. Raises DamagedError, and then the directory is of no use."""
+    async def files(self, files: Sequence[File], directory: Path) -> int:
+        """Write `files` into `directory`; their bytes. Raises DamagedError, and then the directory is of no use.
+
+        Nothing writes there any more once this has ended, however it ended.
+        """
+        if len({file.name for file in files}) < len(files):
+            raise DamagedError("a file comes twice")
         slots = asyncio.Semaphore(_AT_ONCE)
-        sizes = await every(self._file(file, directory / file.name, slots) for file in files)
-        return sum(sizes)
+        places = ((file, position) for file in files for position in range(len(file.pieces)))
+        await every(self._piece(file, position, directory / file.name, slots) for file, position in places)
+        return sum(file.size for file in files)
 
     async def lexical(self, manifest: Manifest, directory: Path) -> int:
         """Write the engine's files so that it can open `directory`; their bytes. Raises DamagedError."""
@@ -62,22 +70,32 @@ class Restorer:
         (directory / "meta.json").write_text(manifest.meta)
         return size
 
-    async def content(self, file: File) -> bytes:
-        """A small file's content, never written anywhere. Raises DamagedError."""
-        slots = asyncio.Semaphore(1)
+    async def contents(self, files: Iterable[File]) -> AsyncIterator[tuple[str, bytes]]:
+        """Small files by name, in order and a few ahead; never written anywhere. Raises DamagedError."""
+        slots = asyncio.Semaphore(_AT_ONCE)
+        ahead: deque[tuple[str, asyncio.Task[bytes]]] = deque()
+        try:
+            for file in files:
+                ahead.append((file.name, asyncio.create_task(self.content(file, slots))))
+                if len(ahead) == _AT_ONCE:
+                    name, body = ahead.popleft()
+                    yield name, await body
+            while ahead:
+                name, body = ahead.popleft()
+                yield name, await body
+        finally:
+            for _, left in ahead:
+                left.cancel()
+            await asyncio.gather(*(left for _, left in ahead), return_exceptions=True)
+
+    async def content(self, file: File, slots: asyncio.Semaphore | None = None) -> bytes:
+        """One small file. Raises DamagedError."""
+        slots = slots or asyncio.Semaphore(1)
         return b"".join([await self._open(file, position, slots) for position in range(len(file.pieces))])
 
-    async def _file(self, file: File, path: Path, slots: asyncio.Semaphore) -> int:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            await every(self._piece(file, position, handle, slots) for position in range(len(file.pieces)))
-        finally:
-            os.close(handle)
-        return file.size
-
-    async def _piece(self, file: File, position: int, handle: int, slots: asyncio.Semaphore) -> None:
+    async def _piece(self, file: File, position: int, path: Path, slots: asyncio.Semaphore) -> None:
         body = await self._open(file, position, slots)
-        await asyncio.to_thread(os.pwrite, handle, body, position * PIECE_BYTES)
+        await in_thread(_write, path, body, position * PIECE_BYTES)
 
     async def _open(self, file: File, position: int, slots: asyncio.Semaphore) -> bytes:
         piece = file.pieces[position]
@@ -97,7 +115,7 @@ class Restorer:
                 except ServiceError as error:
                     raise DamagedError("piece of another size") from error
 
-            return await asyncio.to_thread(body)
+            return await in_thread(body)
 
     async def _object(self, name: str, missing: str) -> bytes:
         try:
@@ -106,3 +124,16 @@ class Restorer:
             if error.kind is Kind.NOT_FOUND:
                 raise DamagedError(missing) from error
             raise
+
+
+def _write(path: Path, body: bytes, start: int) -> None:
+    """Opened and closed here, in one thread: a descriptor that others close may be somebody else's by the time it is
+    written to. Raises OSError where there is no room."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        left = memoryview(body)
+        while left:
+            written = os.pwrite(handle, left, start)
+            left, start = left[written:], start + written
+    finally:
+        os.close(handle)

@@ -50,6 +50,7 @@ class FakeSearch:
         self.retired: list[str] = []
         self.sources: list[Source] = []
         self.away = False
+        self.acknowledged = 0
         self.put_hook: Callable[[Document], None] = lambda document: None
 
     def _check(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from starlette.responses import Response
 
 from memoria.sibling.v1 import sibling_pb2 as pb
-from memoria_ingest.siblings.state import SourceState
+from memoria_ingest.siblings.state import History, SourceState
 
 ALL = {"body-one", "body-two", "body-three", "body-four", "body-five"}
 
@@ -166,26 +166,48 @@ async def test_nothing_that_could_be_fetched_keeps_the_source_out(rig: Any, orde
 # --- our own restore ------------------------------------------------------------------------------------------------
 
 
-async def test_a_corpus_that_was_put_back_is_announced_anew(rig: Any) -> None:
-    """ING-27: search lost two items to an old backup, the cursor stands at the end: a new lineage brings them back.
+FIRST, SECOND = History("first", 10), History("second", 10)
 
-    Broken to see it red: comparing no lineage.
+
+@pytest.mark.parametrize("other", [SECOND, History("first", 9)], ids=["another lineage", "a lower number"])
+async def test_a_corpus_that_was_put_back_is_announced_anew(rig: Any, other: History) -> None:
+    """ING-27: search lost two items to an old backup, the cursor stands at the end: another lineage, or a number below
+    one that was acknowledged, brings them back.
+
+    Broken to see it red: comparing no lineage; comparing no number; taking a failed announce for done.
     """
-    await rig.puller.pull([], "first")
+    rig.search.acknowledged = 10
+    await rig.puller.pull([], FIRST)
     assert rig.search.bodies() == ALL
     for item_id in list(rig.search.documents)[:2]:
         del rig.search.documents[item_id]
-    await rig.puller.pull([], "first")
+    await rig.puller.pull([], FIRST)
     assert len(rig.search.bodies()) == 3, "the feed alone does not repeat what it said"
     rig.answer = lambda method, count: Response(b"", 503) if method == "Announce" else None
-    await rig.puller.pull([], "second")
+    rig.search.acknowledged = other.last_number
+    await rig.puller.pull([], other)
     assert (await rig.source()).state is SourceState.RECONCILING
     rig.answer = lambda method, count: None
-    await rig.puller.pull([], "second")
+    await rig.puller.pull([], other)
     assert rig.search.bodies() == ALL
     source = await rig.source()
-    assert (source.state, source.lineage) == (SourceState.CURRENT, "second")
+    assert (source.state, source.lineage, source.acknowledged) == (
+        SourceState.CURRENT,
+        other.lineage,
+        other.last_number,
+    )
     announces = rig.calls("Announce")
-    await rig.puller.pull([], "second")
-    await rig.puller.pull([], "")
+    await rig.puller.pull([], other)
+    await rig.puller.pull([], None)
     assert rig.calls("Announce") == announces, "and once is enough, also where search does not say"
+
+
+async def test_a_cursor_of_an_unknown_history_is_not_trusted(rig: Any) -> None:
+    """Search could not say its history while the feed was read: what it says next may be that of an older corpus."""
+    await rig.puller.pull([], None)
+    assert (await rig.source()).cursor
+    await rig.puller.pull([], FIRST)
+    assert rig.calls("Announce") > 0
+    announces = rig.calls("Announce")
+    await rig.puller.pull([], FIRST)
+    assert rig.calls("Announce") == announces

@@ -11,6 +11,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_ingest.orders_client import Order
 from memoria_ingest.siblings.rounds import Rounds
+from memoria_ingest.siblings.state import History
 
 
 class FakeOrders:
@@ -39,16 +40,16 @@ class FakePuller:
     def __init__(self, app: str = "docs") -> None:
         self.app = app
         self.pulls: list[list[Order]] = []
-        self.lineages: list[str] = []
+        self.histories: list[History | None] = []
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
         self.go.set()
         self.fail: Exception | None = None
         self.left: list[float | None] = []
 
-    async def pull(self, orders: list[Order], lineage: str = "") -> list[Order]:
+    async def pull(self, orders: list[Order], history: History | None = None) -> list[Order]:
         """One."""
-        self.lineages.append(lineage)
+        self.histories.append(history)
         self.pulls.append(orders)
         self.begun.set()
         await self.go.wait()
@@ -63,14 +64,14 @@ async def under_way(puller: FakePuller) -> None:
     await puller.begun.wait()
 
 
-async def one_lineage() -> str:
+async def one_history() -> History:
     """A corpus that was never put back."""
-    return "a"
+    return History("a", 1)
 
 
-def rounds(*pullers: Any, orders: Any = None, lineage: Any = one_lineage) -> Rounds:
+def rounds(*pullers: Any, orders: Any = None, history: Any = one_history) -> Rounds:
     """Rounds over fakes."""
-    return Rounds(list(pullers), orders or FakeOrders(), lineage, after=0)
+    return Rounds(list(pullers), orders or FakeOrders(), history, after=0)
 
 
 async def test_waking_polls_every_sibling_within_three_seconds_without_a_query(make_rig: Any) -> None:
@@ -201,7 +202,7 @@ async def test_closing_stops_pulls_under_way() -> None:
 async def test_orders_at_a_real_sibling(rig: Any) -> None:
     """AUT-05: an AHEAD's order leads to an announce and is completed; a STALE's to a fetch."""
     orders = FakeOrders(Order("1", "docs", "", True), Order("2", "docs", rig.id("one"), False))
-    made = Rounds([rig.puller], orders, one_lineage)  # type: ignore[arg-type] # a fake
+    made = Rounds([rig.puller], orders, one_history)  # type: ignore[arg-type] # a fake
     made.nudge()
     await made.settled()
     assert orders.open == []
@@ -213,17 +214,17 @@ async def test_search_is_asked_once_a_nudge_for_its_history_and_may_not_answer()
 
     Broken to see it red: asking once a process; letting the error end the pull.
     """
-    names = iter(["a", ServiceError(Kind.UNAVAILABLE, "away"), "b"])
+    names = iter([History("a", 1), ServiceError(Kind.UNAVAILABLE, "away"), History("b", 2)])
 
-    async def lineage() -> str:
+    async def history() -> History:
         found = next(names)
         if isinstance(found, ServiceError):
             raise found
         return found
 
     puller = FakePuller("docs")
-    made = rounds(puller, lineage=lineage)
+    made = rounds(puller, history=history)
     for _ in range(3):
         made.nudge()
         await made.settled()
-    assert puller.lineages == ["a", "", "b"]
+    assert puller.histories == [History("a", 1), None, History("b", 2)]

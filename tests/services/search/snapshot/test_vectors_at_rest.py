@@ -135,7 +135,7 @@ async def test_vectors_come_back_behind_the_first_searches(filled: House) -> Non
     with pytest.MonkeyPatch.context() as patch:
         content = type(filled.snapshots.restorer).content
 
-        async def slow(self: Any, file: Any) -> bytes:
+        async def slow(self: Any, file: Any, slots: Any = None) -> bytes:
             await gate.wait()
             return await content(self, file)
 

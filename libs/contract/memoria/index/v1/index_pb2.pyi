@@ -228,14 +228,16 @@ class PutDocumentRequest(_message.Message):
     def __init__(self, sibling: _Optional[_Union[SiblingOrigin, _Mapping]] = ..., upload: _Optional[_Union[UploadOrigin, _Mapping]] = ..., title: _Optional[str] = ..., trail: _Optional[_Iterable[str]] = ..., author: _Optional[_Union[_sibling_pb2.AuthorKind, str]] = ..., date: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., link: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ...) -> None: ...
 
 class PutDocumentResponse(_message.Message):
-    __slots__ = ("document_id", "revision", "outcome")
+    __slots__ = ("document_id", "revision", "outcome", "number")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     revision: str
     outcome: PutOutcome
-    def __init__(self, document_id: _Optional[str] = ..., revision: _Optional[str] = ..., outcome: _Optional[_Union[PutOutcome, str]] = ...) -> None: ...
+    number: int
+    def __init__(self, document_id: _Optional[str] = ..., revision: _Optional[str] = ..., outcome: _Optional[_Union[PutOutcome, str]] = ..., number: _Optional[int] = ...) -> None: ...
 
 class DeleteDocumentRequest(_message.Message):
     __slots__ = ("document_id",)
@@ -294,7 +296,9 @@ class GetLineageRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetLineageResponse(_message.Message):
-    __slots__ = ("lineage",)
+    __slots__ = ("lineage", "last_number")
     LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    LAST_NUMBER_FIELD_NUMBER: _ClassVar[int]
     lineage: str
-    def __init__(self, lineage: _Optional[str] = ...) -> None: ...
+    last_number: int
+    def __init__(self, lineage: _Optional[str] = ..., last_number: _Optional[int] = ...) -> None: ...
