@@ -14,7 +14,8 @@ from typing import NamedTuple
 from memoria_search.index import compounds
 from memoria_search.index.fold import fold, respell
 from memoria_search.index.languages import ENGLISH, LANGUAGES, MARK, Stemmers, detect, mark
-from memoria_search.index.literals import PATH, SURFACE, Part, humps, is_plain, take_apart
+from memoria_search.index.literals import SURFACE, Part, humps, is_plain, take_apart
+from memoria_search.index.paths import paths
 from memoria_search.index.phones import phone_query
 from memoria_search.index.query import QueryTerms, Word, words_of
 from memoria_search.index.scripts import RUN, pairs, singles
@@ -23,7 +24,7 @@ from memoria_search.index.tokens import DECORATED, Kind, Terms, Token, shifted, 
 
 __all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
 
-ANALYSER_VERSION = 3
+ANALYSER_VERSION = 4
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
 _CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common ones, so it is then left as it is
@@ -34,7 +35,6 @@ _SHORTEST_PREFIX = 2
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
 # then replaces the expensive pattern (measured: 2 µs a word against 0.1).
 _WORD = re.compile(r"\S+")
-_SLASHES = re.compile(r"[/\\]")
 
 
 class _Entry(NamedTuple):
@@ -188,11 +188,8 @@ class Analyser:
             return
         for match in SURFACE.finditer(word):
             yield from shifted(self._analyse(match.group(), languages), match.start())
-        if _SLASHES.search(word):
-            for path in PATH.finditer(word):
-                whole = fold(path.group().replace("\\", "/")).strip("/.")
-                if "/" in whole:
-                    yield Token(path.start(), path.end(), whole, Kind.LITERAL)
+        for start, end, whole in paths(word):
+            yield Token(start, end, whole, Kind.LITERAL)
 
     def _analyse(self, surface: str, languages: tuple[str, ...]) -> Iterator[Token]:
         if surface.isascii() or not RUN.search(surface):

@@ -25,11 +25,6 @@ SURFACE = re.compile(
 )
 """One surface form. Sentence punctuation at its ends is outside it."""
 
-PATH = re.compile(
-    r"(?:[A-Za-z]:|~|\.{1,2})?[\w.\-@+]*(?:[/\\][\w.\-@+~]+){2,40}|(?:[A-Za-z]:|~|\.{1,2})?[/\\][\w.\-@+]+"
-)
-"""A path, a URL without its scheme, or a date with slashes: one more whole, beside its pieces."""
-
 _SPLIT = re.compile(r"[^\w" + MARKS + _INNER + r"]+|_+")
 _HUMPS = re.compile(
     r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"  # getUserName, HTTPServer

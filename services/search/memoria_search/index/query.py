@@ -1,5 +1,6 @@
 """A query as it is asked of the index: word by word, each with every term that may stand for it."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -71,6 +72,7 @@ def words_of(tokens: Iterable[Token]) -> Iterator[Word]:
     forms: dict[tuple[int, int], dict[Kind, dict[str, None]]] = {}
     for start, end, term, kind in tokens:
         forms.setdefault((start, end), {}).setdefault(kind, {})[term] = None
+    ordered = sorted(forms)
     for (start, end), kinds in forms.items():
         body, parts = tuple(kinds.get(Kind.BODY, ())), tuple(kinds.get(Kind.PART, ()))
         exact, literal = tuple(kinds.get(Kind.EXACT, ())), tuple(kinds.get(Kind.LITERAL, ()))
@@ -85,8 +87,19 @@ def words_of(tokens: Iterable[Token]) -> Iterator[Word]:
             body = tuple(term for term in parts if not literal or "." not in term)
             parts = tuple(term for term in parts if term not in body)
             if literal:  # written as one it is worth as much as its pieces
-                pieces = min(_MOST_PIECES, sum(start <= first and last <= end for first, last in forms) - 1) or 1
+                pieces = _pieces(start, end, ordered)
         yield Word(body, parts, exact, literal, 1, bool(CARRIERS.intersection((*exact, *body))), pieces)
+
+
+def _pieces(start: int, end: int, ordered: list[tuple[int, int]]) -> int:
+    """How many forms lie inside one, at most _MOST_PIECES; it does not look at those of the rest of a long line."""
+    inside = 0
+    for at in range(bisect_left(ordered, (start, 0)), len(ordered)):
+        first, last = ordered[at]
+        if first >= end or inside == _MOST_PIECES:
+            break
+        inside += last <= end and (first, last) != (start, end)
+    return inside or 1
 
 
 def _undecorated(body: Iterable[str]) -> Iterator[str]:

@@ -35,14 +35,14 @@ def _char(char: str) -> tuple[bool, str]:
 def _units(run: str) -> list[tuple[int, int, str]]:
     """The run's characters with their marks: (start, end, folded)."""
     units: list[tuple[int, int, str]] = []
-    for at, char in enumerate(run):
-        joins, folded = _char(char)
-        if joins and units:
-            start, _, _ = units[-1]
-            units[-1] = (start, at + 1, fold(run[start : at + 1]))
-        else:
-            units.append((at, at + 1, folded))
-    return [unit for unit in units if unit[2]]
+    start = 0
+    for end in range(1, len(run) + 1):
+        if end == len(run) or not _char(run[end])[0]:
+            folded = _char(run[start])[1] if end == start + 1 else fold(run[start:end])
+            if folded:
+                units.append((start, end, folded))
+            start = end
+    return units
 
 
 def pairs(run: str) -> Iterator[tuple[int, int, str]]:
