@@ -1,7 +1,7 @@
 """Folding: the form in which two spellings of one word are the same word.
 
-NFKC, then case folding, then the accents of Latin, Greek and Cyrillic go. Marks that carry meaning in other scripts
-stay: without its vowel signs a Thai or Devanagari word is another word.
+NFKC, then case folding, then the accents of Latin, Greek and Cyrillic go, and the vowel signs of Arabic and Hebrew.
+Marks that carry meaning in other scripts stay: without its vowel signs a Thai or Devanagari word is another word.
 """
 
 import re
@@ -13,13 +13,17 @@ MAX_TERM = 64
 
 _CONSIDERED = 4 * MAX_TERM  # characters, for some fall away
 
-_ACCENTS = re.compile(r"[\u0300-\u036f\u1dc4-\u1dff]+")
-_DROPPED = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\s]+")
+_ACCENTS = re.compile(
+    r"[\u0300-\u036f\u1dc4-\u1dff\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]+"
+)
+_DROPPED = re.compile(r"[\u00ad\u0640\u200b-\u200d\u2060\ufeff\s]+")
 _DASHES = re.compile(r"[\u2010-\u2013\u2212\ufe63\uff0d]")
 _QUOTES = re.compile(r"[\u2018\u2019\u201b\u2032\u02bc\uff07\u00b4`]")
 
 # Letters that have no decomposition and that people type without their stroke.
-_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
+_STROKES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ة": "ه", "ى": "ي"}
+)
 
 
 # "ae", "oe", "ue" where they can spell an umlaut: not after a vowel or q ("neue", "queue"), and before a consonant

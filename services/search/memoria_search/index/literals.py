@@ -122,7 +122,9 @@ def take_apart(surface: str) -> Literal:
         heads = number.split(".")
         joined += [".".join(heads[:size]) for size in range(2, min(len(heads), _MAX_PARTS))]  # 10.100, 10.100.200
         joined.append(number)
-    elif len(pieces) > 1 and ("-" in whole or "&" in whole or all(len(piece.text) == 1 for piece in pieces)):
+    elif len(pieces) > 1 and (
+        "-" in whole or "&" in whole or "'" in whole or all(len(piece.text) == 1 for piece in pieces)
+    ):
         joined.append("".join(piece.text for piece in pieces))  # email, usa, mx2041b
     if release := _RELEASE.match(whole):
         joined.append(release[1])
@@ -135,6 +137,6 @@ def take_apart(surface: str) -> Literal:
 def _amount(whole: str, groups: str, decimals: str | None) -> Literal:
     digits = re.sub(r"\D", "", groups)
     spoken = dict.fromkeys((digits + (decimals or "").replace(",", "."), digits))
-    heads = groups.split(".") if whole.count(".") > 1 else []  # three dots may be an address after all: 10.100.200.101
-    near = [".".join(heads[:size]) for size in range(2, len(heads))]
+    heads = groups.split(".") if "." in whole and not decimals else []  # may be an address after all: 10.100.200.101
+    near = [".".join(heads[:size]) for size in range(2, max(3, len(heads)))] if heads else []
     return Literal((whole, next(iter(spoken))), (*spoken, *near), ())

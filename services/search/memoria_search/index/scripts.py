@@ -19,6 +19,7 @@ _SPACELESS = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b"  # iteration marks and numerals that stand inside words
     "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana, half-width forms included
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Hangul: words have spaces, and particles grow on them
     "\U00020000-\U000323af"
 )
 
@@ -28,8 +29,9 @@ RUN = re.compile(f"[{_SPACELESS}][{_SPACELESS}{MARKS}]*")
 
 @lru_cache(maxsize=16_384)
 def _char(char: str) -> tuple[bool, str]:
-    """Whether a character joins the one before it, and its folded form. Half-width voicing marks are letters."""
-    return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f", fold(char)
+    """Whether a character joins the one before it, and its folded form. Half-width voicing marks
+    and the vowels of Hangul taken apart are letters."""
+    return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f" or "\u1160" <= char <= "\u11ff", fold(char)
 
 
 def _units(run: str) -> list[tuple[int, int, str]]:

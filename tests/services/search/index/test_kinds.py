@@ -86,6 +86,21 @@ FIRST = [
     ("user name", ["nothing here", "def getUserName(self)"], "1"),
     ("server error", ["the weather", "parse HTTPServerError"], "1"),
     ("a_b", ["a = 1; b = 2", "a_b = 1", "ab = 3"], "1"),
+    # Korean, Arabic, Hebrew
+    ("계약서", ["회사는 내일 봅니다", "계약서에 적혀 있다"], "1"),
+    ("회사", ["계약서에 적혀 있다", "회사는 내일 봅니다"], "1"),
+    ("회사는", ["계약서에 적혀 있다", "회사 내일"], "1"),
+    ("서명", ["회사는 내일 봅니다", "서명했습니다"], "1"),
+    ("عَقْد", ["كتاب", "عقد"], "1"),
+    ("عقد", ["كتاب", "عَقْـــد"], "1"),
+    ("احمد", ["كتاب", "أحمد"], "1"),
+    ("שלום", ["ספר", "שָׁלוֹם"], "1"),
+    # dotted beginnings, apostrophes
+    ("192.168", ["10.0.0.1", "192.168.1.17"], "1"),
+    ("10.100", ["10.0.0.1", "10.100.7.1"], "1"),
+    ("obrien", ["ask Brian", "ask O'Brien"], "1"),
+    ("O'Brien", ["ask Brian", "ask OBrien"], "1"),
+    ("rocknroll", ["the weather", "rock'n'roll"], "1"),
     # order of words
     ("annual report", ["annual numbers in this report", "report annual", "the annual report"], "2"),
 ]
