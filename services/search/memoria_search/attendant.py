@@ -74,4 +74,5 @@ class Attendant:
         if library.unsaved and (rested or idle or library.changed >= _MANY):
             await library.snapshot()
         if idle:
+            await library.renew()
             await finish(library.evict())  # half an eviction would leave something readable behind

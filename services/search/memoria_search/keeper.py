@@ -22,9 +22,11 @@ _FENCE_SECONDS = 5.0  # between two looks at the fence while documents come in; 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far the database is: the sequence of its last deletion, and the last document number given."""
+    """How far the database is: the sequence of its last deletion, that of the last one whose record is in the bucket,
+    and the last document number given."""
 
     deletions: int
+    recorded: int
     last_number: int
 
 
@@ -53,7 +55,7 @@ class Keeper:
         """
         manifest = self.snapshots.manifest
         await self.snapshots.fence.check()
-        await standing.refuse_new(self._database, manifest)
+        await standing.refuse_new(self._database, manifest, damaged=self.snapshots.damage is not None)
         replayed = await self.tombstones.replay(store.replay_removal, manifest.deletions if manifest else 0)
         generation = self.snapshots.fence.head.generation
         self.standing = await standing.adopt(self._database, generation, manifest, replayed)
@@ -82,7 +84,9 @@ class Keeper:
 
     async def cursor(self) -> Cursor:
         """How far the database is."""
-        found = await self._database.read(lambda db: Cursor(tombstones.last(db), standing.last_number(db)))
+        found = await self._database.read(
+            lambda db: Cursor(tombstones.last(db), tombstones.stored(db), standing.last_number(db))
+        )
         self.deletions = found.deletions
         return found
 
@@ -90,7 +94,8 @@ class Keeper:
         """Write a generation. Raises FencedError, UNAVAILABLE."""
         content = Content(
             analyser=ANALYSER_VERSION,
-            deletions=cursor.deletions,
+            deletions=cursor.recorded,
+            clean=frozen.clean,
             last_number=cursor.last_number,
             numbers=frozen.numbers,
             meta=frozen.meta,

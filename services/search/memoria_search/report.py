@@ -21,7 +21,7 @@ def report(library: Library) -> dict[str, Any]:
         "snapshot_bytes": sum(file.size for file in manifest.files) if manifest else 0,
         "uploaded_bytes": snapshots.uploaded,
         "unsaved_documents": library.changed,
-        "superseded_generations": len(manifest.retired) if manifest else 0,
+        "superseded_generations": len(snapshots.superseded),
         "unrecorded_deletions": waiting,
         "incomplete_deletions": max(0, library.keeper.deletions - snapshots.completed),
     }

@@ -226,6 +226,20 @@ class Resident:
         log.get_logger().info("index evicted")
         return True
 
+    async def renew(self) -> bool:
+        """Make the index anew from sealed chunks where words of deleted texts have been in its files for longer than
+        backups are kept (ING-24); whether it was. For when nobody asks: whoever comes meanwhile waits for it."""
+        if not self.keeper.snapshots.renewal_due or not await self.evict():
+            return False
+        self.keeper.snapshots.renewing = True
+        try:
+            async with self.awake() as handle:
+                self.changed += 1  # the files differ, whatever the documents do
+                await self._checkpoint(handle)
+        finally:
+            self.keeper.snapshots.renewing = False
+        return True
+
     async def close(self) -> None:
         """Let writes end, write a last generation if that is quick, leave nothing in scratch."""
         if self._under_way:

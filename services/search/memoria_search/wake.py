@@ -113,6 +113,8 @@ def _usable(snapshots: Snapshots) -> tuple[Manifest | None, str | None]:
         return None, snapshots.damage
     if manifest and manifest.analyser != ANALYSER_VERSION:
         return None, "another analyser"
+    if snapshots.renewing:
+        return None, "deleted words are due"
     return manifest, None
 
 

@@ -27,6 +27,7 @@ class Search:
     def __init__(self) -> None:
         self.documents: dict[ItemId, Document] = {}
         self.retired: list[str] = []
+        self.acknowledged = 0
         self.current = asyncio.Event()  # the source was read to the end
 
     async def put(self, document: Document) -> Stored:

@@ -18,14 +18,14 @@ class Standing:
     restored: bool
 
 
-async def refuse_new(database: Database, manifest: Manifest | None) -> None:
-    """Raises PRECONDITION where the database is new and the bucket is not: serving nothing would look like a team that
-    has written nothing."""
+async def refuse_new(database: Database, manifest: Manifest | None, *, damaged: bool) -> None:
+    """Raises PRECONDITION where the database is new and the bucket is not, readable or `damaged`: serving nothing would
+    look like a team that has written nothing."""
 
     def is_new(db: sqlite3.Connection) -> bool:
         return last_number(db) == 0 and db.execute("SELECT 1 FROM snapshot").fetchone() is None
 
-    if manifest is not None and manifest.numbers and await database.read(is_new):
+    if (damaged or (manifest is not None and manifest.numbers)) and await database.read(is_new):
         raise ServiceError(
             Kind.PRECONDITION,
             "the database is new and the bucket holds a snapshot: restore the database from its replica, "

@@ -38,6 +38,11 @@ def record(db: sqlite3.Connection, vault: Vault, document_ids: Iterable[str]) ->
         db.execute("INSERT INTO deletions (sequence, sealed, stored) VALUES (?, ?, 0)", (sequence, sealed))
 
 
+def stored(db: sqlite3.Connection) -> int:
+    """The last sequence whose record is in the bucket: what a snapshot may name, for a restore asks the log for it."""
+    return db.execute("SELECT coalesce(max(sequence), 0) FROM deletions WHERE stored = 1").fetchone()[0]
+
+
 def last(db: sqlite3.Connection) -> int:
     """The sequence at which this database stands; 0 before the first deletion."""
     return db.execute("SELECT coalesce(max(sequence), 0) FROM deletions").fetchone()[0]
@@ -83,6 +88,8 @@ class TombstoneLog:
                 for sequence, sealed in rows:
                     await self._append(sequence, sealed)
                     self.waiting -= 1
+                # Again: who took over in between has read the log without these, and would go on serving.
+                await self._fence.check()
             except FencedError:
                 raise
             except ServiceError as error:
@@ -108,19 +115,19 @@ class TombstoneLog:
         names. Raises PRECONDITION where the log has a hole or ends before that: then nobody knows what was deleted.
         """
         async with self._order:
-            stored, pending = await self._database.read(lambda db: (_stored(db), _waiting(db)))
-            if stored and not await self._exists(stored):
-                stored, pending = await self._database.write(_all_again)  # another bucket: give it the whole log
-            names = await self._bucket.names(PREFIX, after=object_name(stored))
-            for at, name in enumerate(names, start=stored + 1):
+            known, pending = await self._database.read(lambda db: (stored(db), _waiting(db)))
+            if known and not await self._exists(known):
+                known, pending = await self._database.write(_all_again)  # another bucket: give it the whole log
+            names = await self._bucket.names(PREFIX, after=object_name(known))
+            for at, name in enumerate(names, start=known + 1):
                 if name != object_name(at):
                     raise ServiceError(Kind.PRECONDITION, "a deletion record is missing from the bucket")
-            if max(stored + len(names), *(row[0] for row in pending), 0) < at_least:
+            if max(known + len(names), *(row[0] for row in pending), 0) < at_least:
                 raise ServiceError(
                     Kind.PRECONDITION, "the bucket lacks deletion records that its snapshot was made after"
                 )
             foreign = 0
-            for sequence, name in enumerate(names, start=stored + 1):
+            for sequence, name in enumerate(names, start=known + 1):
                 foreign += await self._take(sequence, (await self._bucket.get(name)).data, remove)
             self.waiting = len(await self._database.read(_waiting))
             if foreign:
@@ -158,10 +165,6 @@ class TombstoneLog:
                 return False
             raise
         return True
-
-
-def _stored(db: sqlite3.Connection) -> int:
-    return db.execute("SELECT coalesce(max(sequence), 0) FROM deletions WHERE stored = 1").fetchone()[0]
 
 
 def _waiting(db: sqlite3.Connection) -> list[tuple[int, bytes]]:

@@ -24,11 +24,12 @@ _LOOKS = 20  # at the list of segments, while merges end
 @dataclass(frozen=True, slots=True)
 class Frozen:
     """What the index consisted of at one commit. `files`: name to a link that keeps the file; `meta`: the engine's list
-    of segments; `numbers`: the documents in it."""
+    of segments; `numbers`: the documents in it; `clean`: no word of a removed one is left in the files."""
 
     files: dict[str, Path]
     meta: str
     numbers: frozenset[int]
+    clean: bool
 
 
 class LexicalIndex:
@@ -93,7 +94,7 @@ class LexicalIndex:
                         os.link(self._directory / name, link)
             except FileNotFoundError:
                 continue
-            return Frozen(files, meta, frozenset(self.numbers))
+            return Frozen(files, meta, frozenset(self.numbers), _dead_share(meta) == 0.0)
         raise ServiceError(Kind.UNAVAILABLE, "the index is being merged faster than it can be read")
 
     def _files(self, meta: dict) -> list[str]:
@@ -111,10 +112,7 @@ class LexicalIndex:
     @property
     def dead_share(self) -> float:
         """The share of chunks that are deleted and not yet merged away; they cost room and blur the statistics."""
-        segments = json.loads((self._directory / "meta.json").read_text())["segments"]
-        held = sum(segment["max_doc"] for segment in segments)
-        dead = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
-        return dead / held if held else 0.0
+        return _dead_share((self._directory / "meta.json").read_text())
 
     def close(self) -> None:
         """Let background merges end, so that nothing writes to scratch any more. The index is of no use afterwards."""
@@ -140,3 +138,10 @@ class LexicalIndex:
         """The best `limit` chunks, as `rank` has them."""
         searcher, planner = self._view
         return rank(searcher, self._schema, planner, terms, limit, without_apps)
+
+
+def _dead_share(meta: str) -> float:
+    segments = json.loads(meta)["segments"]
+    held = sum(segment["max_doc"] for segment in segments)
+    dead = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
+    return dead / held if held else 0.0

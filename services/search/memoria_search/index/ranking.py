@@ -17,9 +17,8 @@ from memoria_search.index.schema import MAX_ORDINALS, ORDINAL_BITS
 _BOUNDARY = 4  # how much deeper to look while the last place is contested by equal scores
 _SLACK = 32  # looked at beyond the limit: most ties end there, and a second look costs as much as the first
 _DEEPEST = 16_384
-_RERANKED = 64
-"""Places at the top within which phrases count."""
-_BESIDE = 128  # chunks with a phrase that are looked through for those at the top
+_RERANKED = 64  # at least so many are looked at where a query has phrases
+_BESIDE = 1024  # chunks with a phrase that are looked through for those found
 
 
 class Hit(NamedTuple):
@@ -83,10 +82,10 @@ def _ordered(
 def _lift(
     scores: NDArray[np.float32], keys: NDArray[np.int64], added: dict[int, float]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The places at the top in a new order: each with what its phrases add."""
-    sums = [score + added.get(key, 0.0) for key, score in zip(keys[:_RERANKED].tolist(), scores.tolist(), strict=False)]
-    head, names = _ordered(_rounded(sums), keys[:_RERANKED], _RERANKED)
-    return np.concatenate((head, scores[_RERANKED:])), np.concatenate((names, keys[_RERANKED:]))
+    """All that was found in a new order, each with what its phrases add: with a border within, a hundredth of a score
+    would decide over many places."""
+    sums = [score + added.get(key, 0.0) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+    return _ordered(_rounded(sums), keys, len(keys))
 
 
 def _beside(searcher: tantivy.Searcher, query: tantivy.Query) -> dict[int, float]:

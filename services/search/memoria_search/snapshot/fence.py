@@ -83,11 +83,24 @@ class Fence:
         assert found is not None
         self._held = (head, found.version)
 
+    async def settle(self) -> None:
+        """Find out which generation counts, and that no earlier move of ours can still change it.
+
+        A move whose answer never came may have happened, or may yet: it is on its way somewhere. Writing the head once
+        more changes its version, on which that move was conditional. Raises FencedError; UNAVAILABLE or CONFLICT where
+        it could not be settled, and then the next call tries again.
+        """
+        await self.check()
+        if self._meant is not None and self.head != self._meant:
+            head, version = self._held or (self.head, {})
+            await self._bucket.put_if_match(HEAD, self._sealed(head), version)
+            await self.check()
+        self._meant = None
+
     async def advance(self, generation: int) -> None:
         """Make `generation` the one that counts. Raises FencedError, or UNAVAILABLE where the outcome is not known."""
-        if self._meant is not None:  # the last move may or may not have happened: look before the next
-            await self.check()
-            self._meant = None
+        if self._meant is not None:
+            await self.settle()
         head, version = self._held or (self.head, {})
         moved = Head(head.epoch, head.holder, generation)
         self._meant = moved

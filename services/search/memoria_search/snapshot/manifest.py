@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memoria_chassis.errors import Kind, ServiceError
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +33,14 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Retired:
-    """A generation that was superseded. It and `pieces`, which no later one uses, go once no backup can name it.
-
-    `superseded_at`: seconds since 1970. `deletions`: the cursor it was current through.
-    """
-
-    generation: int
-    superseded_at: int
-    deletions: int
-    pieces: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Manifest:
     """One generation.
 
     `analyser` is the version of what made the terms. `deletions` is the sequence of the last deletion that the files
-    are current through. `last_number` is the last document number given by then, `numbers` those in the index. `meta`
-    is the engine's own list of segments. `lexical` and `vectors` are the files.
+    are current through, `purged` that of the last one of which no word is left in them, and `unpurged_since` when the
+    first one came of which some may be (seconds since 1970; 0: none). `last_number` is the last document number given
+    by then, `numbers` those in the index. `meta` is the engine's own list of segments. `lexical` and `vectors` are the
+    files.
     """
 
     generation: int
@@ -59,12 +48,13 @@ class Manifest:
     created_at: int
     analyser: int
     deletions: int
+    purged: int
+    unpurged_since: int
     last_number: int
     numbers: frozenset[int]
     meta: str
     lexical: tuple[File, ...]
     vectors: tuple[File, ...]
-    retired: tuple[Retired, ...] = ()
 
     @property
     def files(self) -> tuple[File, ...]:
@@ -85,12 +75,13 @@ class Manifest:
             "created_at": self.created_at,
             "analyser": self.analyser,
             "deletions": self.deletions,
+            "purged": self.purged,
+            "unpurged_since": self.unpurged_since,
             "last_number": self.last_number,
             "numbers": _runs(self.numbers),
             "meta": self.meta,
             "lexical": [_file_tree(file) for file in self.lexical],
             "vectors": [_file_tree(file) for file in self.vectors],
-            "retired": [[r.generation, r.superseded_at, r.deletions, list(r.pieces)] for r in self.retired],
         }
         return json.dumps(tree, separators=(",", ":")).encode()
 
@@ -107,12 +98,13 @@ def decode(data: bytes) -> Manifest:
             created_at=int(tree["created_at"]),
             analyser=int(tree["analyser"]),
             deletions=int(tree["deletions"]),
+            purged=int(tree["purged"]),
+            unpurged_since=int(tree["unpurged_since"]),
             last_number=int(tree["last_number"]),
             numbers=frozenset(number for first, count in tree["numbers"] for number in range(first, first + count)),
             meta=str(tree["meta"]),
             lexical=tuple(_file(found) for found in tree["lexical"]),
             vectors=tuple(_file(found) for found in tree["vectors"]),
-            retired=tuple(Retired(g, at, cursor, tuple(pieces)) for g, at, cursor, pieces in tree["retired"]),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ServiceError(Kind.PRECONDITION, "a manifest is not of this version") from error

@@ -1,7 +1,8 @@
 """Where a snapshot's objects lie in the bucket, and what each is sealed to.
 
-A piece is bound to the generation it was first uploaded with, to its file and to its position, so one that is moved,
-swapped with another generation's, cut or repeated does not open.
+Names hold numbers of generations, times and counts only (TRU-12). A piece is bound to the generation it was first
+uploaded with, to its file and to its position, so one that is moved, swapped with another generation's, cut or repeated
+does not open. What says of a superseded generation which pieces go with it is bound to its whole name.
 """
 
 from memoria_chassis.aead import SealContext
@@ -9,6 +10,7 @@ from memoria_chassis.aead import SealContext
 HEAD = "snapshot/head"
 MANIFESTS = "snapshot/manifests/"
 PIECES = "snapshot/pieces/"
+SUPERSEDED = "snapshot/superseded/"
 
 _PURPOSE = "snapshot"
 
@@ -16,6 +18,12 @@ _PURPOSE = "snapshot"
 def manifest_name(generation: int) -> str:
     """Zero-padded, so that names sort as generations do."""
     return f"{MANIFESTS}{generation:016d}"
+
+
+def number(name: str) -> int:
+    """The generation that a manifest's or a piece's name begins with; 0 where it is none of ours."""
+    digits = name.rpartition("/")[2].partition("-")[0]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
 def head_context() -> SealContext:
@@ -31,3 +39,8 @@ def manifest_context(generation: int) -> SealContext:
 def piece_context(generation: int, file: str, position: int, count: int) -> SealContext:
     """What piece `position` of `count` of a file is sealed to."""
     return SealContext(_PURPOSE, "piece", f"{generation}/{file}", f"{position}/{count}")
+
+
+def superseded_context(name: str) -> SealContext:
+    """What the record of a superseded generation is sealed to."""
+    return SealContext(_PURPOSE, "superseded", name, "pieces")

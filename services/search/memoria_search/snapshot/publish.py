@@ -1,10 +1,13 @@
-"""Publishing a generation: pieces that are new, then the manifest, then the head. A kill in between leaves the last."""
+"""Publishing a generation: new pieces, its manifest, what it supersedes, then the head.
+
+A kill in between leaves the last one counting.
+"""
 
 import asyncio
 import hashlib
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -14,9 +17,10 @@ from memoria_chassis.bucket import Bucket
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.snapshot.every import every
 from memoria_search.snapshot.fence import Fence
-from memoria_search.snapshot.manifest import File, Manifest, Piece, Retired
+from memoria_search.snapshot.manifest import File, Manifest, Piece
 from memoria_search.snapshot.names import PIECES, manifest_context, manifest_name, piece_context
 from memoria_search.snapshot.packing import pack
+from memoria_search.snapshot.superseded import Superseded
 
 PIECE_BYTES = 4 << 20
 """Plaintext of one piece: small enough to hold a few in memory, large enough that a round trip does not show."""
@@ -60,10 +64,12 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What goes into a generation. `lexical` and `vectors`: a file's name and where it comes from."""
+    """What goes into a generation. `lexical` and `vectors`: a file's name and where it comes from. `clean`: no word of
+    anything deleted is left in them."""
 
     analyser: int
     deletions: int
+    clean: bool
     last_number: int
     numbers: frozenset[int]
     meta: str
@@ -73,9 +79,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A generation, and what it cost: sealed bytes that were uploaded for it, manifest included."""
+    """A generation, the record of the one before, None where nothing was, and the sealed bytes uploaded for both."""
 
     manifest: Manifest
+    superseded: Superseded | None
     uploaded: int
 
 
@@ -87,24 +94,29 @@ class Publisher:
         self._sealer = sealer
         self._fence = fence
         self._uploaded = 0
+        self._passed: list[str] = []
+        self.attempted: Manifest | None = None
+        """What the head was last asked to move to, whether or not it has."""
 
     async def publish(
         self,
         content: Content,
+        generation: int,
         previous: Manifest | None,
         reuse: Mapping[str, File],
-        history: tuple[Retired, ...],
+        left: Collection[str],
         now: int,
+        record: Callable[[Manifest | None], Superseded],
         intend: Callable[[int], Awaitable[None]],
     ) -> Published:
-        """Write `content` as the next generation after `previous`. `now`: seconds since 1970.
+        """Write `content` as `generation`, or the next that is free, after `previous`. `now`: seconds since 1970.
 
-        `reuse`: files that are in the bucket already, by name. `history`: generations superseded earlier. `intend` is
-        told the generation before it can count. Raises FencedError; UNAVAILABLE where the bucket fails, and then the
-        last generation stands.
+        `reuse`: files that are in the bucket already, by name. `left`: other objects that go when `previous` does.
+        `record` names the record of what is superseded. `intend` is told the generation before it can count. Raises
+        FencedError; UNAVAILABLE where the bucket fails, and then the last generation stands, unless it was the head's
+        answer that got lost.
         """
-        self._uploaded = 0
-        generation = self._fence.head.generation + 1
+        self._uploaded, self._passed = 0, []
         slots = asyncio.Semaphore(_AT_ONCE)
         lexical = await self._files(content.lexical, reuse, generation, slots)
         vectors = await self._files(content.vectors, reuse, generation, slots)
@@ -114,16 +126,37 @@ class Publisher:
             created_at=now,
             analyser=content.analyser,
             deletions=content.deletions,
+            purged=content.deletions if content.clean else (previous.purged if previous else 0),
+            unpurged_since=0 if content.clean else (previous and previous.unpurged_since) or now,
             last_number=content.last_number,
             numbers=content.numbers,
             meta=content.meta,
             lexical=lexical,
             vectors=vectors,
         )
-        manifest = await self._manifest(_with_history(manifest, previous, history))
+        manifest = await self._manifest(manifest)
+        superseded = await self._supersede(manifest, previous, left, record)
         await intend(manifest.generation)
+        self.attempted = manifest
         await self._fence.advance(manifest.generation)
-        return Published(manifest, self._uploaded)
+        return Published(manifest, superseded, self._uploaded)
+
+    async def _supersede(
+        self,
+        manifest: Manifest,
+        previous: Manifest | None,
+        left: Collection[str],
+        record: Callable[[Manifest | None], Superseded],
+    ) -> Superseded | None:
+        """Write down what goes when no backup can name the generation before any more."""
+        only = {*(previous.objects - manifest.objects if previous else ()), *left, *self._passed}
+        if previous is None and not only:
+            return None
+        superseded = record(previous)
+        sealed = superseded.seal(self._sealer, only)
+        await self._bucket.put(superseded.name, sealed)
+        self._uploaded += len(sealed)
+        return superseded
 
     async def _files(
         self, wanted: Mapping[str, Origin], known: Mapping[str, File], generation: int, slots: asyncio.Semaphore
@@ -164,17 +197,9 @@ class Publisher:
             except ServiceError as error:
                 if error.kind is not Kind.CONFLICT:
                     raise
+                self._passed.append(manifest_name(manifest.generation))
                 manifest = replace(manifest, generation=manifest.generation + 1)
                 continue
             self._uploaded += len(sealed)
             return manifest
         raise ServiceError(Kind.UNAVAILABLE, "the bucket holds manifests that nothing points at")
-
-
-def _with_history(manifest: Manifest, previous: Manifest | None, history: tuple[Retired, ...]) -> Manifest:
-    """The manifest with every generation that may still be restored from, and the pieces that only those use."""
-    if previous is None:
-        return replace(manifest, retired=history)
-    only = tuple(sorted(previous.objects - manifest.objects))
-    superseded = Retired(previous.generation, manifest.created_at, previous.deletions, only)
-    return replace(manifest, retired=(*history, superseded))

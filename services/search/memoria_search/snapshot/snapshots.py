@@ -1,4 +1,8 @@
-"""The snapshots of one instance: which generation counts, reading it, writing the next, letting go of old ones."""
+"""The snapshots of one instance: which generation counts, reading it, writing the next, letting go of old ones.
+
+Generations are numbered above everything that this instance has seen in the bucket, so that a deletion which another
+instance still has under way hits nothing of ours, and what lies above the head is an upload that came to nothing.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,32 +12,42 @@ from memoria_chassis import log
 from memoria_chassis.aead import Sealer
 from memoria_chassis.bucket import Bucket
 from memoria_chassis.clock import Clock
+from memoria_chassis.errors import ServiceError
 from memoria_chassis.keys import ServiceKey
 from memoria_search.snapshot import retention
-from memoria_search.snapshot.fence import Fence
-from memoria_search.snapshot.manifest import Manifest, Retired
+from memoria_search.snapshot.fence import Fence, FencedError
+from memoria_search.snapshot.manifest import Manifest
+from memoria_search.snapshot.names import number
 from memoria_search.snapshot.publish import Content, Publisher
 from memoria_search.snapshot.restore import DamagedError, Restorer
+from memoria_search.snapshot.superseded import Superseded
 
 
 class Snapshots:
     """Holds the fence. `manifest` is the generation that counts, None where there is none or it cannot be read."""
 
     def __init__(self, bucket: Bucket, key: ServiceKey, clock: Clock, kept: timedelta) -> None:
-        sealer = Sealer(key)
+        self._sealer = Sealer(key)
         self._bucket = bucket
         self._clock = clock
         self._kept = kept
-        self._publisher_lock = asyncio.Lock()
-        self.fence = Fence(bucket, sealer)
-        self.restorer = Restorer(bucket, sealer)
-        self._publisher = Publisher(bucket, sealer, self.fence)
-        self._inherited: Retired | None = None
+        self._publishing = asyncio.Lock()
+        self.fence = Fence(bucket, self._sealer)
+        self.restorer = Restorer(bucket, self._sealer)
+        self._publisher = Publisher(bucket, self._sealer, self.fence)
+        self._unsettled = True  # something may lie in the bucket that came to nothing
+        self._highest = 0
+        self._left: list[str] = []  # objects of no generation, which go with the next one that is superseded
+        self._unopened: set[str] = set()
+        self.superseded: list[Superseded] = []
+        """The generations that still lie in the bucket because a backup may name them."""
         self.manifest: Manifest | None = None
         self.damage: str | None = None
         """Why the generation that counts could not be used, as a fixed word; None where it could."""
         self.uploaded = 0
         """Sealed bytes that the last generation cost."""
+        self.renewing = False
+        """The index is to be made anew although the generation that counts is as good as ever."""
 
     async def open(self) -> None:
         """Take the bucket and read the manifest that counts. A damaged one is noted, not raised."""
@@ -46,12 +60,15 @@ class Snapshots:
                 self.manifest = await self.restorer.manifest(head.generation)
         except DamagedError as error:
             self.spoil(error)
-        if self.damage:
-            self.manifest = None
-            # What lies there may still be named by a backup: it is kept as long as any superseded generation.
-            self._inherited = await retention.inherit(self._bucket, self._now())
-        elif self.manifest:
-            await self._tidy(self.manifest, sweep=True)
+            # What lies there may still be named by a backup: it stays as long as any superseded generation.
+            self._left = await retention.everything(self._bucket)
+        try:
+            await self._settle()
+            await self._retire()
+        except FencedError:
+            raise
+        except ServiceError as error:
+            log.get_logger().warning("the bucket was not tidied", kind=error.kind.value)
 
     def spoil(self, error: DamagedError) -> None:
         """Note that the generation that counts cannot be used; the index is rebuilt, and said to be."""
@@ -61,45 +78,95 @@ class Snapshots:
     async def publish(self, content: Content, intend: Callable[[int], Awaitable[None]]) -> Manifest:
         """Write the next generation. `intend` is told its number before it can count, and must make that durable.
 
-        Raises FencedError; UNAVAILABLE where the bucket fails, and then the generation before still counts.
+        Raises FencedError; UNAVAILABLE where the bucket fails, and then the generation before still counts, unless only
+        the answer was lost, which the next attempt finds out.
         """
-        async with self._publisher_lock:
+        async with self._publishing:
+            await self._settle()
             reuse = {} if self.damage or not self.manifest else {file.name: file for file in self.manifest.files}
-            published = await self._publisher.publish(
-                content, self.manifest, reuse, self._history(), self._now(), intend
+            self._unsettled = True
+            done = await self._publisher.publish(
+                content, self._highest + 1, self.manifest, reuse, self._left, self._now(), self._record, intend
             )
-            self.manifest, self.uploaded = published.manifest, published.uploaded
-            self.damage, self._inherited = None, None
+            self._unsettled = False
+            self._took(done.manifest, done.superseded)
+            self.uploaded = done.uploaded
             log.get_logger().info(
                 "snapshot written",
-                generation=published.manifest.generation,
+                generation=done.manifest.generation,
                 count=len(content.numbers),
-                bytes=published.uploaded,
+                bytes=done.uploaded,
             )
-            await self._tidy(published.manifest)
-            return published.manifest
+            try:
+                await self._retire()
+            except FencedError:
+                raise
+            except ServiceError as error:
+                log.get_logger().warning("old snapshots were not deleted", kind=error.kind.value)
+            return done.manifest
 
-    def _history(self) -> tuple[Retired, ...]:
-        """Superseded generations to go on remembering."""
-        if self.manifest is None:
-            return (self._inherited,) if self._inherited else ()
-        gone = retention.due(self.manifest, self._kept, self._now())
-        return tuple(old for old in self.manifest.retired if old not in gone)
+    def _took(self, manifest: Manifest, superseded: Superseded | None) -> None:
+        self.manifest, self.damage, self._left = manifest, None, []
+        self._highest = max(self._highest, manifest.generation)
+        if superseded:
+            self.superseded.append(superseded)
 
-    async def _tidy(self, manifest: Manifest, sweep: bool = False) -> None:
-        """Delete what no backup can name. A bucket that fails here is asked again with the next generation."""
-        try:
-            for old in retention.due(manifest, self._kept, self._now()):
-                await retention.retire(self._bucket, old)
-            if sweep:
-                await retention.sweep(self._bucket, manifest)
-        except Exception as error:
-            log.get_logger().warning("old snapshots were not deleted", exc_info=error)
+    def _record(self, previous: Manifest | None) -> Superseded:
+        """What is said of `previous` once it is superseded; of generation 0 where it could not be read."""
+        if previous is None:
+            return Superseded(self._now(), 0, 0)
+        return Superseded(self._now(), previous.generation, previous.purged)
+
+    async def _settle(self) -> None:
+        """Before anything is written: find out what became of the last attempt, and delete what came to nothing of it.
+
+        Whatever is deleted was listed before the fence was looked at, so it is none of a later instance's.
+        """
+        if not self._unsettled:
+            return
+        await self.fence.settle()
+        attempted, generation = self._publisher.attempted, self.fence.head.generation
+        records = await retention.records(self._bucket)
+        found = await retention.orphans(self._bucket, generation)
+        await self.fence.check()
+        if attempted and attempted.generation == generation and self.manifest != attempted:
+            self._took(attempted, None)  # it was only the answer that got lost
+        self.superseded = [record for record in records if record.generation != generation]
+        # A record of the generation that counts is of an attempt to supersede it, and names pieces that are in use.
+        for record in records:
+            if record.generation == generation:
+                await self._bucket.delete(record.name)
+        self._highest = max([self._highest, generation, *map(number, (*found, *self._left))])
+        if self.manifest is not None or not generation:
+            self._left += await retention.discard(self._bucket, found)
+        self._unsettled = False
+
+    async def _retire(self) -> None:
+        """Delete what no backup can name any more."""
+        due = [
+            old
+            for old in retention.due(self.superseded, self._kept, self._now())
+            if old.name not in self._unopened and (self.manifest is None or old.generation < self.manifest.generation)
+        ]
+        if not due or self.manifest is None:
+            return
+        await self.fence.check()
+        for old in due:
+            if await retention.retire(self._bucket, self._sealer, old):
+                self.superseded.remove(old)
+            else:
+                self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete
 
     @property
     def completed(self) -> int:
         """The last deletion that is complete (ING-24)."""
-        return retention.completed(self.manifest) if self.manifest and not self.damage else 0
+        return retention.completed(self.manifest.purged, self.superseded) if self.manifest and not self.damage else 0
+
+    @property
+    def renewal_due(self) -> bool:
+        """Words of something deleted have been in the files for longer than backups are kept."""
+        since = self.manifest.unpurged_since if self.manifest else 0
+        return since > 0 and since + self._kept.total_seconds() <= self._now()
 
     def _now(self) -> int:
         return int(self._clock.now().timestamp())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_search.snapshot.manifest import File, Manifest, Piece, Retired, decode
+from memoria_search.snapshot.manifest import File, Manifest, Piece, decode
 
 WHOLE = st.integers(0, 2**53)
 NAMES = st.text("abcdef0123456789.", min_size=3, max_size=20)
@@ -20,12 +20,13 @@ MANIFESTS = st.builds(
     created_at=WHOLE,
     analyser=WHOLE,
     deletions=WHOLE,
+    purged=WHOLE,
+    unpurged_since=WHOLE,
     last_number=WHOLE,
     numbers=st.frozensets(st.integers(1, 300)),
     meta=st.text(),
     lexical=FILES,
     vectors=FILES,
-    retired=st.lists(st.builds(Retired, WHOLE, WHOLE, WHOLE, st.lists(NAMES).map(tuple)), max_size=3).map(tuple),
 )
 
 
@@ -58,7 +59,7 @@ def test_a_manifest_with_a_part_changed_in_kind_is_refused(manifest: Manifest, d
 @pytest.mark.parametrize("name", ["../meta.json", "a/b", "", ".", "..", "/etc/passwd", 7])
 def test_a_file_cannot_be_named_out_of_its_directory(name: object) -> None:
     """A manifest is ours and authenticated; a name that leads elsewhere is refused all the same."""
-    tree = json.loads(Manifest(1, 1, 1, 1, 0, 0, frozenset(), "", (), ()).encode())
+    tree = json.loads(Manifest(1, 1, 1, 1, 0, 0, 0, 0, frozenset(), "", (), ()).encode())
     refused(json.dumps(tree | {"lexical": [[name, 1, []]]}).encode())
 
 
@@ -71,4 +72,4 @@ def test_what_was_written_is_read(manifest: Manifest) -> None:
 def test_numbers_are_small() -> None:
     """100,000 documents of which one in fifty is gone: a few bytes each hole, not a few each document."""
     numbers = frozenset(number for number in range(1, 100_001) if number % 50)
-    assert len(Manifest(1, 1, 1, 1, 0, 0, numbers, "", (), ()).encode()) < 30_000
+    assert len(Manifest(1, 1, 1, 1, 0, 0, 0, 0, numbers, "", (), ()).encode()) < 30_000

@@ -119,10 +119,11 @@ class VectorIndex:
 
     @staticmethod
     def _mask_block(block: Block, rows: NDArray[np.bool_], purge: bool) -> None:
-        fresh = block.mask(rows)
-        if purge and fresh.any():
+        block.mask(rows)
+        gone = rows & ~block.live[: block.count]  # what was masked before as well: a replaced text that is deleted now
+        if purge and gone.any():
             for piece in block.pieces:
-                piece.purge |= bool(fresh[piece.start : piece.stop].any())
+                piece.purge |= bool(gone[piece.start : piece.stop].any())
 
     def search(self, query: Quantised, limit: int, without_apps: Sequence[str] = ()) -> list[Hit]:
         """The best `limit` rows by raw dot product, score descending, equal scores by key.

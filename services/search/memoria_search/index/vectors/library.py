@@ -38,6 +38,7 @@ class VectorLibrary:
         self.index = VectorIndex(self.store.space)
         self.backfill = Backfill(self.store, self.index, self.embedder, self._sleep)
         self._late: list[int] | None = []
+        self._before: dict[str, list[int]] = {}  # numbers that a document had earlier: they go when it goes
 
     @classmethod
     async def open(cls, database: Database, vault: Vault, embedder: Embedder) -> "VectorLibrary":
@@ -84,7 +85,11 @@ class VectorLibrary:
         """Follow a durable write. What is gone is not found once this returns; what was carried over is."""
         replaced = {ref.document_id for ref in change.added}
         self.index.remove([ref.number for ref in change.removed if ref.document_id in replaced])
-        self.index.remove([ref.number for ref in change.removed if ref.document_id not in replaced], purge=True)
+        for ref in change.removed:
+            if ref.document_id in replaced:
+                self._before.setdefault(ref.document_id, []).append(ref.number)
+            else:
+                self.index.remove([ref.number, *self._before.pop(ref.document_id, ())], purge=True)
         for ref in change.added:
             if self._late is not None:
                 self._late.append(ref.number)  # `reconcile` may be between its look at the keys and their loading
