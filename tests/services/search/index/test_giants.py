@@ -1,8 +1,9 @@
 """No text costs more than its length: giants of every kind of character, timed against giants of four times the size.
 
-A ratio and no figure: what costs the square of its length takes sixteen times as long, on whichever machine.
+A ratio and no figure: what costs the square of its length takes 256 times as long where 16 are fair, on any machine.
 """
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ import pytest
 
 from memoria_search.index.analysis import Analyser
 
-SMALL, TIMES, ALLOWED = 10_000, 4, 9
+SMALL, TIMES, ALLOWED = 4_000, 16, 90
 FLOOR = 0.004  # seconds; below it a ratio says how busy the machine was
 
 CHARACTERS = [*"-._/\\@+#',:&~^%|=*!()[]", "1", "a", "A", "é", "語", "계", "ก", "ع", "न", "😀", "\u00ad", "\u200d"]
@@ -27,21 +28,23 @@ GIANTS = [*((unit, "", "") for unit in (*CHARACTERS, *MARKS, *MIXED)), *AROUND]
 
 
 def fastest(work: Callable[[str], object], text: str) -> float:
-    """The least processor time of three runs."""
+    """The least processor time of three runs, the collector held: its rounds grow with what other tests left."""
     taken = []
+    gc.disable()
     for _ in range(3):
         start = time.process_time()
         work(text)
         taken.append(time.process_time() - start)
+    gc.enable()
     return min(taken)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("unit", "before", "after"), GIANTS, ids=[ascii("".join((b, u, a))) for u, b, a in GIANTS])
-def test_four_times_the_text_costs_about_four_times_the_time(unit: str, before: str, after: str) -> None:
+def test_sixteen_times_the_text_costs_about_sixteen_times_the_time(unit: str, before: str, after: str) -> None:
     """Of every kind of character, as a document and as a query.
 
-    Broken to see it red: the path pattern without a look-behind (sixteen times), folding before cutting (combining
+    Broken to see it red: the path pattern without a look-behind, folding before cutting (combining
     marks of two classes), folding a character anew with each of its marks, counting an identifier's pieces in a loop.
     """
     analyser = Analyser()

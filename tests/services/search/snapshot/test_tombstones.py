@@ -370,5 +370,5 @@ async def test_vectors_of_what_a_replay_deleted_are_in_no_later_generation(house
 
 async def covered(house: House, count: int) -> None:
     async with asyncio.timeout(20):
-        while len(house.library.vectors.index) != count or house.library.vectors.loading:  # noqa: ASYNC110
+        while len(house.library.vectors.index) != count or house.library.vectors.loading:  # noqa: ASYNC110 - nothing announces this
             await asyncio.sleep(0.02)
