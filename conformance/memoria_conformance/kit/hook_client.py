@@ -93,6 +93,8 @@ class CommandHook:
             raise HookBroke(f"the state command's answer to {verb} is too large") from None
         finally:
             _end(process)
+            # Left to the collector, its pipes would be closed in a loop that is closed by then.
+            process._transport.close()  # type: ignore[attr-defined] # asyncio offers no other way
         if process.returncode != 0:
             raise HookBroke(f"the state command ended with {process.returncode} on {verb}")
         return _answer(verb, out)
