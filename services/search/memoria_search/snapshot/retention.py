@@ -21,6 +21,19 @@ async def records(bucket: Bucket) -> list[Superseded]:
     return [found for name in await bucket.names(SUPERSEDED) if (found := parse(name))]
 
 
+def counting(found: Iterable[Superseded], generation: int) -> list[Superseded]:
+    """Those that are true where `generation` counts, oldest first: one for each generation that was superseded.
+
+    An instance that was fenced while it published may have written another, with the pieces that its own attempt did
+    not use. Whoever moved the head on has the highest epoch, and its last attempt is the one that did.
+    """
+    last: dict[int, Superseded] = {}
+    for old in sorted(found, key=lambda old: (old.epoch, old.superseded_at)):
+        if old.generation < generation:
+            last[old.generation] = old
+    return sorted(last.values())
+
+
 def due(superseded: Iterable[Superseded], retention: timedelta, now: int) -> list[Superseded]:
     """Those that no backup can name any more. `now`: seconds since 1970."""
     return [old for old in superseded if old.superseded_at + retention.total_seconds() <= now]

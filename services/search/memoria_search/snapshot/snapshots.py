@@ -112,10 +112,10 @@ class Snapshots:
             self.superseded.append(superseded)
 
     def _record(self, previous: Manifest | None) -> Superseded:
-        """What is said of `previous` once it is superseded; of generation 0 where it could not be read."""
-        if previous is None:
-            return Superseded(self._now(), 0, 0)
-        return Superseded(self._now(), previous.generation, previous.purged)
+        """What is said of the generation that counts, `previous` where it can be read, once it is superseded."""
+        if previous is None:  # under its own number: until the head moves on, the record says nothing
+            return Superseded(self._now(), self.fence.head.generation, 0, self.fence.head.epoch)
+        return Superseded(self._now(), previous.generation, previous.purged, self.fence.head.epoch)
 
     async def _settle(self) -> None:
         """Before anything is written: find out what became of the last attempt, and delete what came to nothing of it.
@@ -131,14 +131,17 @@ class Snapshots:
         await self.fence.check()
         if attempted and attempted.generation == generation and self.manifest != attempted:
             self._took(attempted, None)  # it was only the answer that got lost
-        self.superseded = [record for record in records if record.generation != generation]
-        # A record of the generation that counts is of an attempt to supersede it, and names pieces that are in use.
+        self.superseded = retention.counting(records, generation)
+        true = set(self.superseded)
+        # Any other is of an attempt that came to nothing, and names pieces that are in use.
         for record in records:
-            if record.generation == generation:
+            if record not in true:
                 await self._bucket.delete(record.name)
         self._highest = max([self._highest, generation, *map(number, (*found, *self._left))])
         if self.manifest is not None or not generation:
             self._left += await retention.discard(self._bucket, found)
+        else:  # nothing is deleted beside a generation that cannot be read; what failed since goes with it
+            self._left += [name for name in found if name not in self._left]
         self._unsettled = False
 
     async def _retire(self) -> None:
