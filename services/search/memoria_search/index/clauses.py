@@ -1,7 +1,7 @@
 """What each word of a query asks of one state of the index: only terms that are in it become clauses.
 
-A word asks for its stem in every language, of which an index holds few. What a word comes to is remembered as long as
-nothing is committed, because looking its terms up takes longer than searching for them.
+What a word comes to is remembered as long as nothing is committed, because looking its terms up takes longer than
+searching for them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import tantivy
 
-from memoria_search.index.languages import LANGUAGES, MARK, mark
+from memoria_search.index.languages import ENGLISH, LANGUAGES, MARK, mark
 from memoria_search.index.query import QueryTerms, Word
 from memoria_search.index.statistics import Statistics
 
@@ -49,7 +49,8 @@ class Planner:
         self._statistics = Statistics(searcher, schema)
         self._frequency = self._statistics.frequency
         self._schema = schema
-        self._spoken = tuple(MARK + code for code in LANGUAGES if self._frequency("exact", mark(code)))
+        self.languages = tuple(code for code in LANGUAGES if code == ENGLISH or self._frequency("exact", mark(code)))
+        """What a query need be asked in: the languages that the index holds texts in, English first."""
         self._planned: dict[Word, Planned] = {}
 
     @property
@@ -93,8 +94,6 @@ class Planner:
         """The terms that the index holds, and in how many chunks' bodies each is."""
         held = {}
         for term in terms:
-            if MARK in term and not (self._spoken and term.endswith(self._spoken)):
-                continue
             if count := self._frequency("body", term):
                 held[term] = count
         return held

@@ -6,6 +6,7 @@ guess alone would hide it.
 
 import re
 import threading
+from collections.abc import Callable
 from functools import lru_cache
 
 import Stemmer
@@ -14,7 +15,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from memoria_search.index.fold import respell
 from memoria_search.index.stopwords import STOPS
 
-ENGLISH = "en"
+ENGLISH, GERMAN = "en", "de"
 MARK = "~"
 """Stands between a stem and its language, except English: "plan~es" is no English "plan". No surface form has it."""
 
@@ -94,19 +95,23 @@ class Stemmers:
     def __init__(self) -> None:
         self._local = threading.local()
 
-    def every(self, word: str) -> tuple[str, ...]:
-        """The distinct stems of a folded word in the languages that do not stop at it, English first."""
-        return tuple(dict.fromkeys(self.stem(word, code) for code in LANGUAGES if word not in STOPS.get(code, ())))
+    def every(self, word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+        """The distinct stems of a folded word in those of `languages` that do not stop at it."""
+        return tuple(dict.fromkeys(self.stem(word, code) for code in languages if word not in STOPS.get(code, ())))
 
     def stem(self, word: str, language: str) -> str:
         """The stem of a folded word, umlauts respelled, its language marked."""
         if not word.isalpha():  # 2041 is no word of any language
             return respell(word)
-        made: dict[str, Stemmer.Stemmer] | None = getattr(self._local, "made", None)
-        if made is None:
-            made = self._local.made = {}
-        stemmer = made.get(language)
-        if stemmer is None:
-            stemmer = made[language] = Stemmer.Stemmer(_ALGORITHMS[language])
-        stem = respell(stemmer.stemWord(word) or word)
-        return stem if language == ENGLISH else stem + MARK + language
+        try:
+            stem = self._local.made[language]
+        except (AttributeError, KeyError):
+            stem = self._made(language)
+        found = respell(stem(word) or word)
+        return found if language == ENGLISH else found + MARK + language
+
+    def _made(self, language: str) -> Callable[[str], str]:
+        made = self._local.__dict__.setdefault("made", {})
+        # Without its own memory of words, which is slower than stemming.
+        made[language] = Stemmer.Stemmer(_ALGORITHMS[language], 0).stemWord
+        return made[language]

@@ -77,7 +77,9 @@ class LexicalIndex:
 
     def _look(self) -> None:
         searcher = self._index.searcher()
-        self._view = searcher, Planner(searcher, self._schema)
+        planner = Planner(searcher, self._schema)
+        self.analyser.ask_in(planner.languages)
+        self._view = searcher, planner
 
     def freeze(self, directory: Path) -> Frozen:
         """Link the files of the last commit into `directory`, which is empty and on the same file system.

@@ -49,11 +49,9 @@ def rank(
     scores, keys = _top(searcher, _without(schema, clauses, without_apps), depth)
     if phrases and len(keys):
         scores, keys = _lift(scores, keys, _beside(searcher, _without(schema, phrases, without_apps)))
-    mask = MAX_ORDINALS - 1
-    return [
-        Hit(key >> ORDINAL_BITS, key & mask, score)
-        for key, score in zip(keys[:limit].tolist(), scores[:limit].tolist(), strict=True)
-    ]
+    scores, keys = scores[:limit], keys[:limit]
+    numbers, ordinals = keys >> ORDINAL_BITS, keys & (MAX_ORDINALS - 1)
+    return list(map(Hit._make, zip(numbers.tolist(), ordinals.tolist(), scores.tolist(), strict=True)))
 
 
 def _top(searcher: tantivy.Searcher, query: tantivy.Query, limit: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -66,8 +64,6 @@ def _top(searcher: tantivy.Searcher, query: tantivy.Query, limit: int) -> tuple[
         if not contested or depth >= _DEEPEST:
             break
         depth *= _BOUNDARY  # the engine cuts equal scores by segment; look on until the tie is whole
-    end = int(np.searchsorted(-scores, -scores[limit - 1], side="right")) if len(found) > limit else len(found)
-    found, scores = found[:end], scores[:end]
     keys = np.array(searcher.fast_field_values("key", [address for _, address in found]), dtype=np.int64)
     return _ordered(scores, keys, limit)
 
@@ -84,7 +80,11 @@ def _lift(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """All that was found in a new order, each with what its phrases add: with a border within, a hundredth of a score
     would decide over many places."""
-    sums = [score + added.get(key, 0.0) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+    lifted = [place for place, key in enumerate(keys.tolist()) if key in added]
+    if not lifted:
+        return scores, keys
+    sums = scores.copy()
+    sums[lifted] += [added[key] for key in keys[lifted].tolist()]
     return _ordered(_rounded(sums), keys, len(keys))
 
 
@@ -104,7 +104,7 @@ def _without(schema: tantivy.Schema, clauses: Clauses, apps: Sequence[str]) -> t
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(clauses)), *not_these])
 
 
-def _rounded(scores: Sequence[float]) -> NDArray[np.float32]:
+def _rounded(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.float32]:
     """Scores without their last seven bits, which depend on the order in which an engine adds up equal parts; what is
     left is five digits."""
     bits = np.array(scores, dtype=np.float32).view(np.int32)

@@ -7,6 +7,7 @@ stays is the engine's mean length of a field, which moves scores by a hundredth 
 """
 
 import math
+from collections.abc import Callable
 
 import tantivy
 
@@ -21,17 +22,15 @@ class Statistics:
         # Each chunk has one app, and the engine's counts of apps have the deleted in them.
         self._held = sum(count for _, count in searcher.terms_with_prefix("app", ""))
         self._live: dict[tuple[str, str], int] = {}
-
-    @property
-    def exact(self) -> bool:
+        self.exact = self._held == self.chunks
         """Nothing is deleted, so the engine's own counts are the true ones."""
-        return self._held == self.chunks
+        self.frequency: Callable[[str, str], int] = searcher.doc_freq if self.exact else self._alive
+        """In how many chunks a field has a term."""
 
-    def frequency(self, field: str, term: str) -> int:
-        """In how many chunks the term is."""
+    def _alive(self, field: str, term: str) -> int:
         counted = self._searcher.doc_freq(field, term)
-        if not counted or self.exact:
-            return counted
+        if not counted:
+            return 0
         found = self._live.get((field, term))
         if found is None:
             query = tantivy.Query.term_query(self._schema, field, term, "basic")
