@@ -4,10 +4,11 @@
 pods from each other, so one is refused at start (AMD-10).
 """
 
+import asyncio
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,15 @@ class Bucket:
         meta = result.meta
         return Stored(data, {key: meta[key] for key in ("e_tag", "version") if meta.get(key) is not None})
 
+    async def get_or_none(self, name: str) -> Stored | None:
+        """The object called `name`; None where there is none."""
+        try:
+            return await self.get(name)
+        except ServiceError as error:
+            if error.kind is Kind.NOT_FOUND:
+                return None
+            raise
+
     async def put(self, name: str, data: bytes) -> None:
         """Write `name`, whatever was there."""
         with _failures():
@@ -78,7 +88,8 @@ class Bucket:
             raise ServiceError(Kind.PRECONDITION, "the bucket names no versions: it cannot compare them")
         if self._directory:
             with self._locked(self._directory):
-                if await self._version(name) != version:
+                held = await self.get_or_none(name)
+                if held is None or held.version != version:
                     raise ServiceError(Kind.CONFLICT, "the object in the bucket has moved on")
                 await self.put(name, data)
             return
@@ -87,14 +98,6 @@ class Bucket:
                 await obstore.put_async(self._store, name, data, mode=cast(Any, version))
         except (PreconditionError, NotFoundError, FileNotFoundError):
             raise ServiceError(Kind.CONFLICT, "the object in the bucket has moved on") from None
-
-    async def _version(self, name: str) -> dict[str, Any] | None:
-        try:
-            return (await self.get(name)).version
-        except ServiceError as error:
-            if error.kind is Kind.NOT_FOUND:
-                return None
-            raise
 
     @staticmethod
     @contextmanager
@@ -124,6 +127,17 @@ class Bucket:
             async for page in obstore.list(self._store, prefix=prefix, offset=after):
                 found.extend(meta["path"] for meta in page)
         return sorted(name for name in found if after is None or name > after)
+
+    async def drop_unfinished(self, prefix: str, abandoned: Callable[[str], bool]) -> int:
+        """Remove what puts under the folder `prefix` left that were killed half-way; how many.
+
+        Only a local directory has any: a put is written beside its object, as `name#1`, and renamed. Whether somebody
+        still writes there cannot be seen, so `abandoned` is asked about each object's name and must know that nobody
+        does. One that is written nevertheless fails as UNAVAILABLE.
+        """
+        if not self._directory:
+            return 0
+        return await asyncio.to_thread(_drop_unfinished, self._directory / prefix, prefix, abandoned)
 
     async def probe(self) -> None:
         """Refuse a bucket that ignores conditional writes. Raises PRECONDITION."""
@@ -161,6 +175,17 @@ def _failures() -> Iterator[None]:
         raise ServiceError(Kind.INVALID, "this cannot be an object's name") from None
     except (BaseError, OSError):
         raise ServiceError(Kind.UNAVAILABLE, "the bucket did not do what was asked") from None
+
+
+def _drop_unfinished(folder: Path, prefix: str, abandoned: Callable[[str], bool]) -> int:
+    dropped = 0
+    with _failures():
+        for path in folder.glob("*#*"):
+            name, _, count = path.name.rpartition("#")
+            if count.isdigit() and abandoned(prefix + name):
+                path.unlink(missing_ok=True)
+                dropped += 1
+    return dropped
 
 
 def open_bucket(url: str) -> Bucket:

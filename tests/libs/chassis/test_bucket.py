@@ -139,3 +139,42 @@ def test_addresses_of_buckets(tmp_path: Path) -> None:
         assert caught.value.kind is Kind.INVALID
     open_bucket(f"file://{tmp_path}/deep/er")
     assert (tmp_path / "deep" / "er").stat().st_mode & 0o777 == 0o700
+
+
+async def test_none_is_only_what_is_absent(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object that is there comes as it is; a bucket that fails is no absence.
+
+    Broken to see it red: every refusal taken for an absence.
+    """
+    assert await bucket.get_or_none("canary") is None
+    await bucket.put("canary", b"1")
+    assert await bucket.get_or_none("canary") == await bucket.get("canary")
+
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise GenericError("canary")
+
+    monkeypatch.setattr(module.obstore, "get_async", fails)
+    assert await refused(bucket.get_or_none("canary")) is Kind.UNAVAILABLE
+
+
+async def test_what_killed_puts_left_is_dropped_where_nobody_writes(tmp_path: Path) -> None:
+    """Files that the store counts as unfinished, in one folder, of objects that are said to be abandoned; no object, no
+    other file, nothing of another folder. A bucket elsewhere leaves none.
+
+    Broken to see it red: what is said of the object not asked; any name with a # in it dropped.
+    """
+    bucket, folder = open_bucket(tmp_path.as_uri()), tmp_path / "a"
+    await bucket.put("a/kept", b"1")
+    for name in ("kept#1", "dead#1", "dead#12", "live#1", "odd#x"):
+        (folder / name).write_bytes(b"half")
+    (tmp_path / "dead#1").write_bytes(b"half")
+    assert "a/dead#1" not in await bucket.names("a"), "unfinished, as the store sees it"
+    assert await bucket.drop_unfinished("a/", lambda name: name != "a/live") == 3
+    assert {path.name for path in folder.iterdir()} == {"kept", "live#1", "odd#x"}
+    assert (tmp_path / "dead#1").exists()
+    assert await bucket.drop_unfinished("nothing/", lambda _: True) == 0
+    await bucket.put("a/live", b"2")
+    assert (await bucket.get("a/live")).data == b"2"
+    elsewhere = open_bucket("memory:///")
+    await elsewhere.put("a/b", b"1")
+    assert await elsewhere.drop_unfinished("a/", lambda _: True) == 0
