@@ -22,7 +22,7 @@ from memoria_search.index.words import Words
 
 __all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
 
-ANALYSER_VERSION = 4
+ANALYSER_VERSION = 5
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
 
 _CACHE_LIMIT = 60_000  # words, about 60 MB; the first ones seen are the common ones, so it is then left as it is

@@ -12,7 +12,7 @@ from functools import lru_cache
 import Stemmer
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from memoria_search.index.fold import respell
+from memoria_search.index.fold import MARKS, respell
 from memoria_search.index.stopwords import STOPS
 
 ENGLISH, GERMAN = "en", "de"
@@ -37,6 +37,10 @@ _ALGORITHMS = {
     "cs": "czech",
     "ru": "russian",
     "tr": "turkish",
+    "el": "greek",
+    "ar": "arabic",
+    "fa": "persian",
+    "hi": "hindi",
 }
 
 LANGUAGES = tuple(_ALGORITHMS)
@@ -45,7 +49,8 @@ LANGUAGES = tuple(_ALGORITHMS)
 _SAMPLE = 400  # characters, which take the model 76 µs; a language shows in the first sentences
 _SURE, _LIKELY = 0.9, 0.4  # normalised probabilities; a single long word reaches the first, chance never the second
 _SHORT = 80  # letters; of a longer text the model is sure, or it is code and tables, which are nobody's language
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_LETTERS = re.compile(f"[^\\W\\d_](?:[^\\W\\d_]|[{MARKS}])+")
+"""A word of letters, and vowel signs, as Devanagari has them."""
 _FIRST_SPACELESS = "\u0e00"  # Thai and what comes after it is found by pairs and never stemmed
 _ENGLISH_ONLY = frozenset(
     ("the", "and", "that", "with", "this", "from", "which", "have", "been", "are", "by", "it", "has", "were", "will")
@@ -101,7 +106,7 @@ class Stemmers:
 
     def stem(self, word: str, language: str) -> str:
         """The stem of a folded word, umlauts respelled, its language marked."""
-        if not word.isalpha():  # 2041 is no word of any language
+        if not word.isalpha() and not _LETTERS.fullmatch(word):  # 2041 is no word of any language
             return respell(word)
         try:
             stem = self._local.made[language]

@@ -25,6 +25,7 @@ SURFACE = re.compile(
 )
 """One surface form. Sentence punctuation at its ends is outside it."""
 
+_PLAIN = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _SPLIT = re.compile(r"[^\w" + MARKS + _INNER + r"]+|_+")
 _HUMPS = re.compile(
     r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"  # getUserName, HTTPServer
@@ -77,8 +78,8 @@ def humps(surface: str) -> list[Part]:
 
 
 def is_plain(surface: str) -> bool:
-    """Letters and digits only: nothing to take apart at joiners."""
-    return surface.isalnum()
+    """Letters, digits and vowel signs only: nothing to take apart at joiners."""
+    return surface.isalnum() or (not surface.isascii() and _PLAIN.fullmatch(surface) is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Word:
     pieces: int = 1
 
     def __hash__(self) -> int:
-        # Enough to tell words apart, and without the stems, of which there may be seventeen.
+        # Enough to tell words apart, and without the stems, of which there may be twenty.
         return hash((self.body[:1], self.exact, self.literal, self.times))
 
 
