@@ -57,7 +57,7 @@ class Attendant:
                 if time.monotonic() >= not_before:
                     await self._look()
             except FencedError:
-                self._library.give_up()
+                return  # the library has given up, and the process ends
             except ServiceError as error:
                 log.get_logger().warning("snapshot was not written", kind=error.kind.value)
                 not_before = time.monotonic() + self._habits.quiet
@@ -68,10 +68,11 @@ class Attendant:
     async def _look(self) -> None:
         library, habits = self._library, self._habits
         if library.keeper.tombstones.waiting:
-            await library.keeper.tombstones.flush()
-        rested = time.monotonic() - library.last_change >= habits.quiet
+            await library.record_deletions()
+        checkpoints = library.checkpoints
+        rested = time.monotonic() - checkpoints.last_change >= habits.quiet
         idle = habits.idle > 0 and library.idle_seconds() >= habits.idle
-        if library.unsaved and (rested or idle or library.changed >= _MANY):
+        if checkpoints.unsaved and (rested or idle or checkpoints.changed >= _MANY):
             await library.snapshot()
         if idle:
             await library.renew()

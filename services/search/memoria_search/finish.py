@@ -9,15 +9,19 @@ T = TypeVar("T")
 
 
 async def finish(work: Awaitable[T]) -> T:
-    """The result of `work`. A caller that is cancelled meanwhile is so only once it has ended."""
+    """The result of `work`. A caller that is cancelled meanwhile, however often, is so only once it has ended."""
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # looked at, or it would be reported as never retrieved
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # looked at, or it would be reported as never retrieved
+    raise cancelled
 
 
 async def in_thread(call: Callable[..., T], *args: Any) -> T:

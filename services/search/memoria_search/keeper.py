@@ -4,16 +4,14 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
-from memoria_chassis import log
-from memoria_chassis.errors import ServiceError
 from memoria_chassis.sqlite import Database
 from memoria_search.corpus import standing, tombstones
 from memoria_search.corpus.standing import Standing
 from memoria_search.corpus.store import Store
 from memoria_search.corpus.tombstones import TombstoneLog
+from memoria_search.fencing import tolerating
 from memoria_search.index.analysis import ANALYSER_VERSION
 from memoria_search.index.lexical import Frozen
-from memoria_search.snapshot.fence import FencedError
 from memoria_search.snapshot.publish import Content, Origin, Scratch
 from memoria_search.snapshot.snapshots import Snapshots
 
@@ -38,14 +36,11 @@ class Keeper:
         self.snapshots = snapshots
         self.tombstones = tombstones
         self.standing = Standing("", restored=False)
-        self._restored = False
+        self.restored = False
+        """The database of this process was put back from a backup, at whichever of its wakes that was noticed."""
         self._looked = 0.0
         self.deletions = 0
         """The sequence of the last deletion, as of the last look at the database."""
-
-    async def open(self) -> None:
-        """Take the bucket. Raises PRECONDITION where it was sealed under another key."""
-        await self.snapshots.open()
 
     async def settle(self, store: Store) -> None:
         """Apply deletions that the database lacks and settle it with the generation that counts, before any query.
@@ -59,7 +54,7 @@ class Keeper:
         replayed = await self.tombstones.replay(store.replay_removal, manifest.deletions if manifest else 0)
         generation = self.snapshots.fence.head.generation
         self.standing = await standing.adopt(self._database, generation, manifest, replayed)
-        self._restored |= self.standing.restored
+        self.restored |= self.standing.restored
         await self.tombstones.flush()
         await self.cursor()
 
@@ -70,17 +65,8 @@ class Keeper:
         if now - self._looked < _FENCE_SECONDS:
             return
         self._looked = now
-        try:
+        with tolerating("the fence could not be looked at"):
             await self.snapshots.fence.check()
-        except FencedError:
-            raise
-        except ServiceError as error:
-            log.get_logger().warning("the fence could not be looked at", kind=error.kind.value)
-
-    @property
-    def restored(self) -> bool:
-        """The database of this process was put back from a backup."""
-        return self._restored
 
     async def cursor(self) -> Cursor:
         """How far the database is."""

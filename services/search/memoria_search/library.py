@@ -4,17 +4,16 @@ A kill between the steps leaves a store that is ahead of the index; the next wak
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
-from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Pair
 from memoria_search.corpus.model import Change, Chunk, DocumentRef, NewDocument
+from memoria_search.fencing import ending, tolerating
+from memoria_search.finish import finish
 from memoria_search.index.schema import MAX_ORDINALS, IndexedChunk
 from memoria_search.resident import Resident
-from memoria_search.snapshot.fence import FencedError
 
 T = TypeVar("T")
 
@@ -37,8 +36,10 @@ class Library(Resident):
             searchable = await self._follow(change, added)
         await searchable
         if any(gone.document_id != ref.document_id for gone in change.removed):
-            await self._recorded_if_possible()  # parts beyond the last of a shorter conversion
-        await self._ours()
+            with tolerating("a deletion is not recorded yet"):  # parts beyond the last of a shorter conversion:
+                await self.record_deletions()  # nobody asked for it, so it may follow when the bucket answers
+        with ending(self.give_up):
+            await self.keeper.still_ours()
         return ref, any(gone.document_id == ref.document_id for gone in change.removed)
 
     async def delete(self, document_id: str) -> int:
@@ -59,7 +60,7 @@ class Library(Resident):
             change = await remove()
             searchable = await self._follow(change, ())
         await searchable
-        await self._recorded()
+        await self.record_deletions()
         return len(change.removed)
 
     async def _follow(self, change: Change, added: Iterable[IndexedChunk]) -> asyncio.Future[None]:
@@ -67,44 +68,22 @@ class Library(Resident):
         whatever the index still says (IDX-03), and no step that can fail stands before the index's."""
         self.catalogue.apply(change)
         searchable = self.handle.committer.submit(_numbers(change), added)
-        if change.added or change.removed:
-            self.changed += len(change.added) + len(change.removed)
-            self.last_change = time.monotonic()
+        self.checkpoints.note(len(change.added) + len(change.removed))
         if self.vectors:
             await self.vectors.follow(change)
         return searchable
 
-    async def _ours(self) -> None:
-        """Raises FencedError, and ends this process, where another instance has taken over."""
-        try:
-            await self.keeper.still_ours()
-        except FencedError:
-            self.give_up()
-            raise
-
-    async def _recorded(self) -> None:
-        """Have deletions in the bucket's log before they are acknowledged (ING-23)."""
-        try:
+    async def record_deletions(self) -> None:
+        """Have deletions in the bucket's log, which is what they are acknowledged by (ING-23). Raises UNAVAILABLE."""
+        with ending(self.give_up):
             await self.keeper.tombstones.flush()
-        except FencedError:
-            self.give_up()
-            raise
-
-    async def _recorded_if_possible(self) -> None:
-        """The same for what nobody asked to have deleted: its record follows when the bucket answers."""
-        try:
-            await self._recorded()
-        except FencedError:
-            raise
-        except ServiceError as error:
-            log.get_logger().warning("a deletion is not recorded yet", kind=error.kind.value)
 
     def items(self, app: str) -> list[Pair]:
         """What is held of one sibling."""
         return [Pair(ref.item_id, ref.revision) for ref in self.catalogue.items(app) if ref.item_id is not None]
 
     async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end even if whoever asked has gone: half a write would part catalogue and store."""
+        """Run to the end, and awake, even if whoever asked has gone: half a write would part catalogue and store."""
 
         async def hold() -> T:
             async with self.awake():
@@ -113,7 +92,7 @@ class Library(Resident):
         task = asyncio.create_task(hold())
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(task)
+        return await finish(task)
 
 
 def _numbers(change: Change) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ def report(library: Library) -> dict[str, Any]:
         "generation": manifest.generation if manifest else 0,
         "snapshot_bytes": sum(file.size for file in manifest.files) if manifest else 0,
         "uploaded_bytes": snapshots.uploaded,
-        "unsaved_documents": library.changed,
+        "unsaved_documents": library.checkpoints.changed,
         "superseded_generations": len(snapshots.superseded),
         "unrecorded_deletions": waiting,
         "incomplete_deletions": max(0, library.keeper.deletions - snapshots.completed),

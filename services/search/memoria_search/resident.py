@@ -1,4 +1,4 @@
-"""How long the readable index is held: woken by whoever needs it, saved while it is held, dropped whole."""
+"""How long the readable index is held: woken by whoever needs it, dropped whole when nobody does."""
 
 import asyncio
 import time
@@ -10,17 +10,17 @@ from typing import Any
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
+from memoria_search.checkpoints import Checkpointer
 from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
+from memoria_search.fencing import ending
 from memoria_search.handle import Handle
 from memoria_search.index import scratch
 from memoria_search.index.analysis import QueryTerms
 from memoria_search.index.ranking import Hit
-from memoria_search.index.vectors.index import SavedPiece
 from memoria_search.index.vectors.library import VectorLibrary
 from memoria_search.keeper import Keeper
-from memoria_search.snapshot.fence import FencedError
 from memoria_search.wake import wake
 
 _LAST_SNAPSHOT_SECONDS = 5.0  # a stop is not held up for longer: what is not in a snapshot is indexed at the next wake
@@ -53,25 +53,21 @@ class Resident:
         self._handle: Handle | None = None
         self._waking = asyncio.Lock()
         self._order = asyncio.Lock()
+        self.checkpoints = Checkpointer(keeper, vectors, self._order)
         self._wake_task: asyncio.Task[None] | None = None
         self._uses = 0
         self._last_use = time.monotonic()
-        self._publishing = asyncio.Lock()
-        self._vector_bytes_saved = 0
         self._under_way: set[asyncio.Task[Any]] = set()
         self._opened = False
         self._failed = False
         self.damaged = 0
         self.rebuilt: str | None = None
         """Why the index in use was made from sealed chunks and not from a snapshot; None where it was not."""
-        self.changed = 0
-        """Documents put or removed since the last snapshot."""
-        self.last_change = time.monotonic()
         self.woken = asyncio.Event()
 
     async def open(self) -> None:
         """Take the bucket, and wake for the first time. Ready only afterwards."""
-        await self.keeper.open()
+        await self.keeper.snapshots.open()
         async with self.awake():
             self._opened = True
 
@@ -105,11 +101,8 @@ class Resident:
         deadline.forget()  # it serves whoever comes, not the request that found the index asleep
         async with self._waking:
             if self._handle is None:
-                try:
+                with ending(self.give_up):
                     self._handle = await self._wake()
-                except FencedError:
-                    self.give_up()
-                    raise
                 self.woken.set()
 
     async def _wake(self) -> Handle:
@@ -122,10 +115,10 @@ class Resident:
             self.catalogue,
             self._directory,
             self.give_up,
-            self._checkpoint_if_possible,
+            self.checkpoints.write_if_possible,
         )
         self.damaged, self.rebuilt = found.damaged, found.rebuilt
-        self.changed = found.differing
+        self.checkpoints.changed = found.differing
         if self.vectors:
             self.vectors.wake(self.keeper.vectors())  # behind the first searches
         log.get_logger().info("awake", duration_ms=round((time.monotonic() - began) * 1000))
@@ -163,54 +156,30 @@ class Resident:
 
     @property
     def unsaved(self) -> bool:
-        """A snapshot now would hold more than the last one. Vectors count once all are there: the store has them."""
-        if self.vectors is None:
-            return self.changed > 0
-        if self.vectors.loading:
-            return False
-        covered = self.vectors.backfill.covered.is_set()
-        return self.changed > 0 or (covered and self.vectors.index.bytes_held != self._vector_bytes_saved)
+        """A generation now would hold more than the last one."""
+        return self.checkpoints.unsaved
+
+    @property
+    def changed(self) -> int:
+        """Documents put or removed since the last generation."""
+        return self.checkpoints.changed
+
+    @changed.setter
+    def changed(self, documents: int) -> None:
+        self.checkpoints.changed = documents
 
     async def snapshot(self) -> bool:
         """Write a generation if anything changed; whether one was written. Raises UNAVAILABLE where the bucket fails,
         and then the one before still counts."""
-        if self._handle is None or not self.unsaved or self._failed:
+        if self._handle is None or not self.checkpoints.unsaved or self._failed:
             return False
-        async with self.awake() as handle:
-            await self._checkpoint(handle)
+        await self._checkpoint()
         return True
 
-    async def _checkpoint(self, handle: Handle) -> None:
-        async with self._publishing:
-            async with self._order:  # what was submitted before is in it, what comes later is not
-                changed, cursor = self.changed, await self.keeper.cursor()
-                pieces, held = await self._vector_pieces()
-                frozen = handle.freeze()
-            try:
-                await self.keeper.publish(await frozen, cursor, {piece.name: piece for piece in pieces})
-            except FencedError:
-                self.give_up()
-                raise
-            finally:
-                handle.thaw()
-        self.changed -= min(changed, self.changed)
-        self._vector_bytes_saved = held
-
-    async def _vector_pieces(self) -> tuple[list[SavedPiece], int]:
-        """The pieces of the vectors and their bytes; none while they are not level with the store."""
-        if self.vectors is None or self.vectors.loading:
-            return [], 0
-        pieces = await asyncio.to_thread(self.vectors.index.pieces)
-        return pieces, self.vectors.index.bytes_held
-
-    async def _checkpoint_if_possible(self, handle: Handle) -> None:
-        """One more or less: the chunks it is made from stay."""
-        try:
-            await self._checkpoint(handle)
-        except FencedError:
-            raise
-        except ServiceError as error:
-            log.get_logger().warning("snapshot was not written", kind=error.kind.value)
+    async def _checkpoint(self) -> None:
+        async with self.awake() as handle:
+            with ending(self.give_up):
+                await self.checkpoints.write(handle)
 
     async def evict(self) -> bool:
         """Drop all that is readable, unless somebody uses it; whether it was dropped."""
@@ -233,9 +202,7 @@ class Resident:
             return False
         self.keeper.snapshots.renewing = True
         try:
-            async with self.awake() as handle:
-                self.changed += 1  # the files differ, whatever the documents do
-                await self._checkpoint(handle)
+            await self._checkpoint()  # whatever changed: the files are others
         finally:
             self.keeper.snapshots.renewing = False
         return True
