@@ -1,12 +1,15 @@
 """A search service without its wire: a store in a temporary folder, an index, an arbiter that rules as it is told."""
 
+import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from watched_bucket import WatchedBucket, as_it_is
 
-from memoria_chassis.bucket import Bucket, open_bucket
+from memoria_chassis.bucket import open_bucket
 from memoria_chassis.clock import FakeClock
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
@@ -79,9 +82,41 @@ class House:
         self.scratch = "scratch"
         self.embedder: Embedder | None = None
 
-    def open_bucket(self) -> Bucket:
-        """The bucket, which lies beside the database. A test that wants a faulty one replaces this."""
-        return open_bucket((self.folder / "bucket").as_uri())
+    def open_bucket(self) -> WatchedBucket:
+        """The bucket, which lies beside the database; a new one at each start, without faults."""
+        return WatchedBucket(open_bucket((self.folder / "bucket").as_uri()))
+
+    def stored(self, prefix: str = "snapshot/") -> set[str]:
+        """The names of the objects in the bucket that begin so."""
+        root = self.folder / "bucket"
+        names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+        return {name for name in names if name.startswith(prefix)}
+
+    def backup(self, name: str = "backup.db") -> Path:
+        """A copy of the database as a replica would hold it now."""
+        copy = self.folder / name
+        copy.parent.mkdir(exist_ok=True)
+        with sqlite3.connect(self.path) as source, sqlite3.connect(copy) as target:
+            source.backup(target)
+        return copy
+
+    def put_back(self, copy: Path) -> None:
+        """Put an older database in place of the one there. The house must be stopped."""
+        for path in self.path.parent.glob(f"{self.path.name}*"):
+            path.unlink()
+        shutil.copy(copy, self.path)
+
+    def another(self, name: str = "other") -> "House":
+        """A second instance, not started: on this one's bucket and clock, with a copy of the database of now."""
+        other = House(self.folder)
+        other.path, other.scratch = self.backup(f"{name}/search.db"), f"scratch-{name}"
+        other.clock, other.kept = self.clock, self.kept
+        return other
+
+    async def killed(self) -> None:
+        """Stop without a last generation."""
+        self.library.changed = 0
+        await self.stop()
 
     async def start(self) -> None:
         """Open the store and wake the index."""
@@ -110,6 +145,7 @@ class House:
 
     async def stop(self) -> None:
         """Close everything."""
+        self.bucket.around = as_it_is
         await self.library.close()
         self.database.close()
 

@@ -58,7 +58,7 @@ class Fence:
     async def acquire(self) -> None:
         """Raise the epoch. Raises PRECONDITION where the head was sealed under another key, CONFLICT if outrun."""
         for _ in range(_ATTEMPTS):
-            found = await self._read()
+            found = await self._bucket.get_or_none(HEAD)
             before = self._open(found) if found else Head(0, "", 0)
             if before is None:
                 # Nothing is known of it, not even its epoch: go on above what can have been.
@@ -76,7 +76,7 @@ class Fence:
 
     async def check(self) -> None:
         """Raises FencedError where another instance has taken over since."""
-        found = await self._read()
+        found = await self._bucket.get_or_none(HEAD)
         head = self._open(found) if found else None
         if head is None or head.holder != self.head.holder:
             raise FencedError
@@ -114,14 +114,6 @@ class Fence:
                 raise
         await self.check()
         self._meant = None
-
-    async def _read(self) -> Stored | None:
-        try:
-            return await self._bucket.get(HEAD)
-        except ServiceError as error:
-            if error.kind is Kind.NOT_FOUND:
-                return None
-            raise
 
     def _sealed(self, head: Head) -> bytes:
         return self._sealer.seal(head.encode(), head_context())

@@ -1,9 +1,11 @@
 """Where a snapshot's objects lie in the bucket, and what each is sealed to.
 
-Names hold numbers of generations, times and counts only (TRU-12). A piece is bound to the generation it was first
-uploaded with, to its file and to its position, so one that is moved, swapped with another generation's, cut or repeated
-does not open. What says of a superseded generation which pieces go with it is bound to its whole name.
+Names hold numbers of generations and epochs, times and counts only (TRU-12). A piece is bound to the generation it was
+first uploaded with, to its file and to its position, so one that is moved, swapped with another generation's, cut or
+repeated does not open. What says of a superseded generation which pieces go with it is bound to its whole name.
 """
+
+import secrets
 
 from memoria_chassis.aead import SealContext
 
@@ -18,6 +20,17 @@ _PURPOSE = "snapshot"
 def manifest_name(generation: int) -> str:
     """Zero-padded, so that names sort as generations do."""
     return f"{MANIFESTS}{generation:016d}"
+
+
+def piece_name(generation: int, epoch: int) -> str:
+    """A new one, sorting as generations do. `epoch`: that of the instance that uploads it."""
+    return f"{PIECES}{generation:016d}-{epoch:016d}-{secrets.token_hex(8)}"
+
+
+def epoch(piece: str) -> int | None:
+    """The epoch that a piece's name states; None where it is none of ours."""
+    parts = piece.removeprefix(PIECES).split("-")
+    return int(parts[1]) if len(parts) == 3 and all(part.isascii() and part.isdigit() for part in parts[:2]) else None
 
 
 def number(name: str) -> int:

@@ -6,7 +6,6 @@ A kill in between leaves the last one counting.
 import asyncio
 import hashlib
 import os
-import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.snapshot.every import every
 from memoria_search.snapshot.fence import Fence
 from memoria_search.snapshot.manifest import File, Manifest, Piece
-from memoria_search.snapshot.names import PIECES, manifest_context, manifest_name, piece_context
+from memoria_search.snapshot.names import manifest_context, manifest_name, piece_context, piece_name
 from memoria_search.snapshot.packing import pack
 from memoria_search.snapshot.superseded import Superseded
 
@@ -95,6 +94,8 @@ class Publisher:
         self._fence = fence
         self._uploaded = 0
         self._passed: list[str] = []
+        self.tried: list[str] = []
+        """What the last attempt uploaded or may yet, if it came to nothing: ending a put does not call it back."""
         self.attempted: Manifest | None = None
         """What the head was last asked to move to, whether or not it has."""
 
@@ -116,7 +117,7 @@ class Publisher:
         FencedError; UNAVAILABLE where the bucket fails, and then the last generation stands, unless it was the head's
         answer that got lost.
         """
-        self._uploaded, self._passed = 0, []
+        self._uploaded, self._passed, self.tried = 0, [], []
         slots = asyncio.Semaphore(_AT_ONCE)
         lexical = await self._files(content.lexical, reuse, generation, slots)
         vectors = await self._files(content.vectors, reuse, generation, slots)
@@ -139,6 +140,7 @@ class Publisher:
         await intend(manifest.generation)
         self.attempted = manifest
         await self._fence.advance(manifest.generation)
+        self.tried = []
         return Published(manifest, superseded, self._uploaded)
 
     async def _supersede(
@@ -177,7 +179,8 @@ class Publisher:
                 body = await asyncio.to_thread(origin.read, position * PIECE_BYTES, PIECE_BYTES)
                 context = piece_context(generation, name, position, count)
                 sealed, digest = await asyncio.to_thread(self._sealed, body, context)
-                place = f"{PIECES}{generation:016d}-{secrets.token_hex(8)}"
+                place = piece_name(generation, self._fence.head.epoch)
+                self.tried.append(place)
                 await self._bucket.put(place, sealed)
                 self._uploaded += len(sealed)
                 return Piece(place, len(body), digest)
@@ -192,6 +195,7 @@ class Publisher:
         """Write it under the first free number: one that is taken was written by somebody who never moved the head."""
         for _ in range(_ATTEMPTS):
             sealed = self._sealer.seal(manifest.encode(), manifest_context(manifest.generation))
+            self.tried.append(manifest_name(manifest.generation))
             try:
                 await self._bucket.put_if_absent(manifest_name(manifest.generation), sealed)
             except ServiceError as error:

@@ -118,12 +118,10 @@ class Restorer:
             return await in_thread(body)
 
     async def _object(self, name: str, missing: str) -> bytes:
-        try:
-            return (await self._bucket.get(name)).data
-        except ServiceError as error:
-            if error.kind is Kind.NOT_FOUND:
-                raise DamagedError(missing) from error
-            raise
+        found = await self._bucket.get_or_none(name)
+        if found is None:
+            raise DamagedError(missing)
+        return found.data
 
 
 def _write(path: Path, body: bytes, start: int) -> None:

@@ -6,19 +6,44 @@ another takes over hits nothing of the other's.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from memoria_chassis import log
 from memoria_chassis.aead import Sealer
 from memoria_chassis.bucket import Bucket
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_search.snapshot.names import MANIFESTS, PIECES, SUPERSEDED, manifest_name
+from memoria_search.snapshot.every import every
+from memoria_search.snapshot.names import MANIFESTS, PIECES, SUPERSEDED, manifest_name, number
 from memoria_search.snapshot.superseded import Superseded, parse
 
+_FAILURES = 3  # a bucket that is away is not asked about every object
 
-async def records(bucket: Bucket) -> list[Superseded]:
-    """Every record in the bucket, oldest first; also of a generation that was then not superseded."""
-    return [found for name in await bucket.names(SUPERSEDED) if (found := parse(name))]
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What lies in the bucket, each in the order of its names. `records`: also of generations not superseded."""
+
+    manifests: list[str]
+    pieces: list[str]
+    records: list[Superseded]
+
+    def above(self, generation: int) -> list[str]:
+        """What uploads left that were killed or failed: manifests and pieces above `generation`, which counts.
+
+        Only above it: whatever is uploaded for a generation bears a higher number than the one that counted then.
+        """
+        return [name for name in (*self.manifests, *self.pieces) if number(name) > generation]
+
+    def untrue(self, true: Iterable[Superseded]) -> list[Superseded]:
+        """The records of attempts that came to nothing; they name pieces that are in use."""
+        return sorted(set(self.records).difference(true))
+
+
+async def look(bucket: Bucket) -> Listing:
+    """List it all."""
+    manifests, pieces, records = await every(bucket.names(prefix) for prefix in (MANIFESTS, PIECES, SUPERSEDED))
+    return Listing(manifests, pieces, [found for name in records if (found := parse(name))])
 
 
 def counting(found: Iterable[Superseded], generation: int) -> list[Superseded]:
@@ -43,39 +68,34 @@ async def retire(bucket: Bucket, sealer: Sealer, old: Superseded) -> bool:
     """Delete a generation. False where its record does not open: what goes with it is then not known, and all stays.
 
     Manifest first: one that names pieces which are gone is never left. The record last: a kill leaves what to do.
+    Raises UNAVAILABLE where a part of it cannot be deleted; the others are.
     """
-    try:
-        sealed = (await bucket.get(old.name)).data
-    except ServiceError as error:
-        if error.kind is Kind.NOT_FOUND:  # deleted before, and the answer got lost
-            return True
-        raise
-    pieces = old.open(sealer, sealed)
+    found = await bucket.get_or_none(old.name)
+    if found is None:  # deleted before, and the answer got lost
+        return True
+    pieces = old.open(sealer, found.data)
     if pieces is None:
         log.get_logger().error("the record of a superseded snapshot does not open", generation=old.generation)
         return False
-    for name in (manifest_name(old.generation), *pieces, old.name):
-        await bucket.delete(name)
+    await bucket.delete(manifest_name(old.generation))
+    if await discard(bucket, pieces):
+        raise ServiceError(Kind.UNAVAILABLE, "a part of a superseded snapshot was not deleted")
+    await bucket.delete(old.name)
     return True
 
 
-async def orphans(bucket: Bucket, generation: int) -> list[str]:
-    """What uploads left that were killed or failed: manifests and pieces above `generation`, which counts.
-
-    Only above it: whatever is uploaded for a generation bears a higher number than the one that counted then.
-    """
-    above = manifest_name(generation + 1).removeprefix(MANIFESTS)
-    manifests = await bucket.names(MANIFESTS, after=manifest_name(generation))
-    return [*manifests, *await bucket.names(PIECES, after=f"{PIECES}{above}")]
-
-
 async def discard(bucket: Bucket, names: Iterable[str]) -> list[str]:
-    """Delete what can be; what could not."""
-    left = []
+    """Delete what can be; what could not, and what was not tried after some could not."""
+    left: list[str] = []
+    failures = 0
     for name in names:
+        if failures == _FAILURES:
+            left.append(name)
+            continue
         try:
             await bucket.delete(name)
         except ServiceError:
+            failures += 1
             left.append(name)
     if left:
         log.get_logger().warning("parts of snapshots that nothing uses were not deleted", count=len(left))

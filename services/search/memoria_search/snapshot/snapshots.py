@@ -17,10 +17,14 @@ from memoria_chassis.keys import ServiceKey
 from memoria_search.snapshot import retention
 from memoria_search.snapshot.fence import Fence, FencedError
 from memoria_search.snapshot.manifest import Manifest
-from memoria_search.snapshot.names import number
+from memoria_search.snapshot.names import MANIFESTS, PIECES, SUPERSEDED, epoch, number
 from memoria_search.snapshot.publish import Content, Publisher
 from memoria_search.snapshot.restore import DamagedError, Restorer
-from memoria_search.snapshot.superseded import Superseded
+from memoria_search.snapshot.strays import strays
+from memoria_search.snapshot.superseded import Superseded, parse
+
+_AT_A_TIME = 32  # generations deleted after one is written, so that a backlog does not hold up the next
+_FAILURES = 3  # of them that fail: the bucket is away
 
 
 class Snapshots:
@@ -39,6 +43,9 @@ class Snapshots:
         self._highest = 0
         self._left: list[str] = []  # objects of no generation, which go with the next one that is superseded
         self._unopened: set[str] = set()
+        self._stuck: set[str] = set()  # records of generations that could not be deleted: tried last
+        self._disputed: set[int] = set()  # generations of which an untrue record could not be deleted
+        self._began = 0  # the generation that counted when this instance took the bucket
         self.superseded: list[Superseded] = []
         """The generations that still lie in the bucket because a backup may name them."""
         self.manifest: Manifest | None = None
@@ -53,6 +60,7 @@ class Snapshots:
         """Take the bucket and read the manifest that counts. A damaged one is noted, not raised."""
         await self.fence.acquire()
         head = self.fence.head
+        self._began = head.generation
         try:
             if self.fence.damaged:
                 raise DamagedError("head does not open")
@@ -64,7 +72,8 @@ class Snapshots:
             self._left = await retention.everything(self._bucket)
         try:
             await self._settle()
-            await self._retire()
+            await self._delete_due()
+            await self._drop_unfinished()
         except FencedError:
             raise
         except ServiceError as error:
@@ -118,47 +127,96 @@ class Snapshots:
         return Superseded(self._now(), previous.generation, previous.purged, self.fence.head.epoch)
 
     async def _settle(self) -> None:
-        """Before anything is written: find out what became of the last attempt, and delete what came to nothing of it.
-
-        Whatever is deleted was listed before the fence was looked at, so it is none of a later instance's.
-        """
+        """Before anything is written: find out what became of the last attempt, and delete what is left of it."""
         if not self._unsettled:
             return
         await self.fence.settle()
+        listing = await self._look()
         attempted, generation = self._publisher.attempted, self.fence.head.generation
-        records = await retention.records(self._bucket)
-        found = await retention.orphans(self._bucket, generation)
-        await self.fence.check()
+        tried, self._publisher.tried = self._publisher.tried, []
         if attempted and attempted.generation == generation and self.manifest != attempted:
             self._took(attempted, None)  # it was only the answer that got lost
-        self.superseded = retention.counting(records, generation)
-        true = set(self.superseded)
-        # Any other is of an attempt that came to nothing, and names pieces that are in use.
-        for record in records:
-            if record not in true:
-                await self._bucket.delete(record.name)
-        self._highest = max([self._highest, generation, *map(number, (*found, *self._left))])
-        if self.manifest is not None or not generation:
-            self._left += await retention.discard(self._bucket, found)
-        else:  # nothing is deleted beside a generation that cannot be read; what failed since goes with it
-            self._left += [name for name in found if name not in self._left]
+        else:  # what has not landed yet still may, and goes when the next generation supersedes this one
+            seen = {*self._left, *listing.above(generation)}
+            self._left += [name for name in tried if name not in seen]
+        await self._tidy(listing)
         self._unsettled = False
 
-    async def _retire(self) -> None:
-        """Delete what no backup can name any more."""
+    async def _look(self) -> retention.Listing:
+        """What lies in the bucket, listed before the fence was looked at: so none of it is a later instance's."""
+        listing = await retention.look(self._bucket)
+        await self.fence.check()
+        return listing
+
+    async def _tidy(self, listing: retention.Listing) -> None:
+        """Note what is superseded, and delete what is listed there and of no use to anybody."""
+        generation = self.fence.head.generation
+        above = listing.above(generation)
+        self._highest = max([self._highest, generation, *map(number, (*above, *self._left))])
+        self.superseded = retention.counting(listing.records, generation)
+        untrue = {record.name: record for record in listing.untrue(self.superseded)}
+        self._disputed = {untrue[name].generation for name in await retention.discard(self._bucket, untrue)}
+        if self.manifest is None and generation:
+            # Nothing is deleted beside a generation that cannot be read; what failed since goes with it.
+            self._left += [name for name in above if name not in self._left]
+            return
+        self._left += await retention.discard(self._bucket, above)
+        held = [(self._began, self.fence.head.epoch), *((old.generation, old.epoch) for old in self.superseded)]
+        live = self.manifest.objects if self.manifest else frozenset()
+        await retention.discard(self._bucket, await strays(listing, generation, held, live, self.restorer))
+
+    def _due(self) -> list[Superseded]:
+        """What no backup can name any more and can be deleted, those last that could not be before."""
+        if self.manifest is None:
+            return []
         due = [
             old
             for old in retention.due(self.superseded, self._kept, self._now())
-            if old.name not in self._unopened and (self.manifest is None or old.generation < self.manifest.generation)
+            if old.name not in self._unopened
+            and old.generation not in self._disputed
+            and old.generation < self.manifest.generation
         ]
-        if not due or self.manifest is None:
-            return
-        await self.fence.check()
+        return sorted(due, key=lambda old: old.name in self._stuck)
+
+    async def _retire(self) -> None:
+        """Delete what is due; before a record goes, whatever it tells strays by."""
+        if self._due():
+            await self._tidy(await self._look())
+            await self._delete_due()
+
+    async def _delete_due(self) -> None:
+        """Delete what is due and was listed. One that cannot be deleted holds up no other."""
+        due, failures = self._due()[:_AT_A_TIME], 0
+        if due:
+            await self.fence.check()
         for old in due:
-            if await retention.retire(self._bucket, self._sealer, old):
-                self.superseded.remove(old)
-            else:
-                self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete
+            try:
+                if await retention.retire(self._bucket, self._sealer, old):
+                    self.superseded.remove(old)
+                else:
+                    self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete
+            except ServiceError as error:
+                log.get_logger().warning("an old snapshot was not deleted", kind=error.kind.value)
+                self._stuck.add(old.name)
+                failures += 1
+                if failures == _FAILURES:
+                    break
+
+    async def _drop_unfinished(self) -> None:
+        """Remove what puts of earlier instances left that were killed half-way: those that only they could finish."""
+        head = self.fence.head
+
+        def earlier(piece: str) -> bool:
+            of = epoch(piece)
+            return of is not None and of < head.epoch
+
+        def older(name: str) -> bool:
+            record = parse(name)
+            return record is not None and record.epoch < head.epoch
+
+        await self._bucket.drop_unfinished(PIECES, earlier)
+        await self._bucket.drop_unfinished(SUPERSEDED, older)
+        await self._bucket.drop_unfinished(MANIFESTS, lambda name: 0 < number(name) <= head.generation)
 
     @property
     def completed(self) -> int:
