@@ -106,6 +106,19 @@ class House:
             path.unlink()
         shutil.copy(copy, self.path)
 
+    async def saved(self) -> Path:
+        """A copy of the database as of a stop; the house goes on after it."""
+        await self.stop()
+        copy = self.backup()
+        await self.start()
+        return copy
+
+    async def go_back(self, copy: Path) -> None:
+        """Stop, and start from an older database."""
+        await self.stop()
+        self.put_back(copy)
+        await self.start()
+
     def another(self, name: str = "other") -> "House":
         """A second instance, not started: on this one's bucket and clock, with a copy of the database of now."""
         other = House(self.folder)

@@ -1,10 +1,9 @@
 """A wake goes on whoever stops waiting for it, leaves nothing behind when it fails, and ends with the fence."""
 
 import asyncio
-import os
 import shutil
-import sqlite3
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,16 @@ from memoria_search.snapshot import restore
 House = Any  # tests/services/search/conftest.py
 
 
-def slow(house: House, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def slow(house: House) -> asyncio.Event:
     """A bucket that gives no piece until the event is set."""
-    go, read = asyncio.Event(), house.bucket.get
+    go = asyncio.Event()
 
-    async def get(name: str) -> Any:
-        if "pieces" in name:
+    async def around(what: str, name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        if what == "get" and "pieces" in name:
             await go.wait()
-        return await read(name)
+        return await call()
 
-    monkeypatch.setattr(house.bucket, "get", get)
+    house.bucket.around = around
     return go
 
 
@@ -49,7 +48,7 @@ async def test_a_request_whose_time_is_over_is_told_and_the_wake_goes_on(
     Broken to see it red: waking in the request's own task; a wake that inherits the request's deadline.
     """
     ids = await asleep(house)
-    go = slow(house, monkeypatch)
+    go = slow(house)
     wakes = []
     settle = house.library.keeper.settle
 
@@ -138,19 +137,13 @@ async def test_a_restored_corpus_is_out_of_the_ranking_until_it_is_announced(hou
     await house.item("a", "budget of an app")
     await house.source("docs", SourceState.CURRENT)
     await house.library.snapshot()
-    await house.library.close()
-    with sqlite3.connect(house.path) as source, sqlite3.connect(house.folder / "backup.db") as target:
-        source.backup(target)
-    house.database.close()
-    await house.start()
+    copy = house.backup()
     for at in range(3):
         await house.item(f"later{at}", "budget later")
     await house.library.snapshot()
     assert len(await house.ids("budget")) == 4
     await house.stop()
-    for path in house.path.parent.glob(f"{house.path.name}*"):
-        path.unlink()
-    os.rename(house.folder / "backup.db", house.path)
+    house.put_back(copy)
     await house.start()
     found = await house.search("budget")
     assert found.rows == ()
