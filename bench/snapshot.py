@@ -17,14 +17,9 @@ from memoria_chassis.clock import FakeClock
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import ItemId, Revision
+from memoria_search.assembly import assemble
 from memoria_search.corpus.model import Chunk, Metadata, NewDocument, SiblingOrigin
 from memoria_search.corpus.schema import MIGRATIONS
-from memoria_search.corpus.sources import Sources
-from memoria_search.corpus.store import Store
-from memoria_search.corpus.tombstones import TombstoneLog
-from memoria_search.corpus.vault import Vault
-from memoria_search.index.vectors.library import VectorLibrary
-from memoria_search.keeper import Keeper
 from memoria_search.library import Library
 from memoria_search.snapshot.manifest import File
 from memoria_search.snapshot.snapshots import Snapshots
@@ -84,16 +79,21 @@ def run(plan: Plan) -> Iterator[Row]:
 async def _measure(said: Corpus, size: int, folder: Path) -> list[tuple[Quantity, Quantity | None]]:
     (folder / "bucket").mkdir()
     database = Database.open(folder / "data" / "search.db", MIGRATIONS)
-    vault, clock = Vault(_KEY), FakeClock()
-    bucket = Throttled(open_bucket((folder / "bucket").as_uri()))
-    store, sources = Store(database, vault, clock), Sources(database)
-    snapshots = Snapshots(bucket, _KEY, clock, timedelta(days=30))
-    keeper = Keeper(database, snapshots, TombstoneLog(database, vault, bucket, snapshots.fence))
-    vectors = await VectorLibrary.open(database, vault, RandomEmbedder())
-    library = Library(store, sources, keeper, folder / "scratch", _failed, vectors)
+    library = await assemble(
+        database,
+        Throttled(open_bucket((folder / "bucket").as_uri())),
+        _KEY,
+        clock=FakeClock(),
+        kept=timedelta(days=30),
+        scratch=folder / "scratch",
+        on_failure=_failed,
+        embedder=RandomEmbedder(),
+    )
+    vectors, snapshots = library.vectors, library.keeper.snapshots
+    assert vectors
     documents = size // CHUNKS_PER_DOCUMENT
     for number in range(documents):
-        await store.put(_document(said, number, number))
+        await library.store.put(_document(said, number, number))
     await library.open()  # makes the index from sealed chunks
     await vectors.backfill.covered.wait()
     await library.snapshot()
@@ -132,7 +132,7 @@ async def _measure(said: Corpus, size: int, folder: Path) -> list[tuple[Quantity
 
 async def _snapshot_again(library: Library) -> None:
     """Until nothing is left to be saved: vectors come into a snapshot after the words."""
-    while library.unsaved:
+    while library.checkpoints.unsaved:
         await library.snapshot()
 
 

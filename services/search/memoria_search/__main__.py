@@ -8,23 +8,17 @@ from memoria.index.v1.index_pb2_grpc import add_IndexServiceServicer_to_server
 from memoria_chassis.bucket import open_bucket
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.sqlite import Database
+from memoria_search.assembly import assemble
 from memoria_search.attendant import Attendant, Habits
 from memoria_search.authz_client import AuthzClient
 from memoria_search.corpus.schema import MIGRATIONS
-from memoria_search.corpus.sources import Sources
-from memoria_search.corpus.store import Store
-from memoria_search.corpus.tombstones import TombstoneLog
-from memoria_search.corpus.vault import Vault
 from memoria_search.gate import Gate
 from memoria_search.index.analysis import ANALYSER_VERSION
 from memoria_search.index.scratch import directory_for, must_be_ram
-from memoria_search.keeper import Keeper
-from memoria_search.library import Library
 from memoria_search.report import report
 from memoria_search.retrieve.candidates import Retriever
 from memoria_search.search import Searcher
 from memoria_search.server import IndexServer
-from memoria_search.snapshot.snapshots import Snapshots
 
 
 async def build(process: Process) -> None:
@@ -36,21 +30,24 @@ async def build(process: Process) -> None:
 
     database = Database.open(process.database_path(), MIGRATIONS)
     process.on_close(database.close)
-    vault = Vault(process.key())
-    store, sources = Store(database, vault, process.clock), Sources(database)
-
-    snapshots = Snapshots(bucket, process.key(), process.clock, timedelta(days=settings.bucket.backup_retention_days))
-    keeper = Keeper(database, snapshots, TombstoneLog(database, vault, bucket, snapshots.fence))
-    scratch = directory_for(settings.data.scratch_dir, process.database_path())
-    library = Library(store, sources, keeper, scratch, on_failure=process.stopping.set)
+    library = await assemble(
+        database,
+        bucket,
+        process.key(),
+        clock=process.clock,
+        kept=timedelta(days=settings.bucket.backup_retention_days),
+        scratch=directory_for(settings.data.scratch_dir, process.database_path()),
+        on_failure=process.stopping.set,
+    )
     process.on_close(library.close)
     await library.open()
     attendant = Attendant(library, Habits(settings.index.snapshot_quiet_seconds, settings.index.idle_seconds))
     process.on_close(attendant.close)
     attendant.start()
 
-    gate = Gate(AuthzClient(process.peer("authz")), store, library.catalogue, sources, lambda: library.damaged)
-    retriever = Retriever([library], library.catalogue, sources)
+    arbiter = AuthzClient(process.peer("authz"))
+    gate = Gate(arbiter, library.store, library.catalogue, library.sources, lambda: library.damaged)
+    retriever = Retriever([library], library.catalogue, library.sources)
     searcher = Searcher(lambda: library.handle.analyser, retriever, gate)
 
     server = process.serve_grpc("memoria_search", index_pb2.DESCRIPTOR.services_by_name.values())

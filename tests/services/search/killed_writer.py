@@ -11,29 +11,30 @@ from memoria_chassis.bucket import open_bucket
 from memoria_chassis.clock import SystemClock
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
+from memoria_search.assembly import assemble
 from memoria_search.attendant import Attendant, Habits
 from memoria_search.corpus.model import Chunk, Metadata, NewDocument, UploadOrigin
 from memoria_search.corpus.schema import MIGRATIONS
-from memoria_search.corpus.sources import Sources
-from memoria_search.corpus.store import Store
-from memoria_search.corpus.tombstones import TombstoneLog
-from memoria_search.corpus.vault import Vault
-from memoria_search.keeper import Keeper
 from memoria_search.library import Library
-from memoria_search.snapshot.snapshots import Snapshots
 
 KEY = ServiceKey(b"k" * 32)
 WORDS = [f"{a}{b}" for a in ("ba", "de", "fi", "go", "ku", "la", "me", "no", "pi", "ru") for b in ("ran", "tel", "sim")]
 
 
-def open_library(folder: Path, scratch: str = "scratch") -> tuple[Library, Database]:
-    """A library over the database and the bucket in `folder`; superseded generations go at once."""
+async def open_library(folder: Path) -> tuple[Library, Database]:
+    """A library, awake, over the database and the bucket in `folder`; superseded generations go at once."""
     database = Database.open(folder / "data" / "search.db", MIGRATIONS)
-    vault, bucket = Vault(KEY), open_bucket((folder / "bucket").as_uri())
-    snapshots = Snapshots(bucket, KEY, SystemClock(), timedelta(0))
-    keeper = Keeper(database, snapshots, TombstoneLog(database, vault, bucket, snapshots.fence))
-    store, sources = Store(database, vault, SystemClock()), Sources(database)
-    return Library(store, sources, keeper, folder / scratch, lambda: os._exit(7)), database
+    library = await assemble(
+        database,
+        open_bucket((folder / "bucket").as_uri()),
+        KEY,
+        clock=SystemClock(),
+        kept=timedelta(0),
+        scratch=folder / "scratch",
+        on_failure=lambda: os._exit(7),
+    )
+    await library.open()
+    return library, database
 
 
 def body_of(name: str, version: int) -> tuple[str, ...]:
@@ -51,8 +52,7 @@ def document_of(name: str, version: int) -> NewDocument:
 
 async def _write(folder: Path, told: Path, seed: int, known: dict[str, str]) -> None:
     told_to = os.open(told, os.O_WRONLY | os.O_APPEND)
-    library, _ = open_library(folder)
-    await library.open()
+    library, _ = await open_library(folder)
     attendant = Attendant(library, Habits(quiet=0.02, idle=0.4))
     attendant.start()
     draw, ids, version = random.Random(seed), dict(known), 0

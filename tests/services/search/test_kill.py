@@ -109,8 +109,7 @@ async def check(folder: Path, book: Book, seed: int) -> int:
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("scratch*"))
         if rebuilt:
             shutil.rmtree(copy / "bucket" / "snapshot", ignore_errors=True)
-        library, database = open_library(copy)
-        await library.open()
+        library, database = await open_library(copy)
         assert library.rebuilt in (None, "too much is deleted")
         woken += not rebuilt and library.rebuilt is None and library.keeper.snapshots.manifest is not None
         stored = {

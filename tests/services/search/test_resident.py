@@ -182,7 +182,7 @@ async def test_the_attendant_gets_over_a_bucket_that_fails(house: House) -> None
     try:
         await until(lambda: failures >= 3)
         house.bucket.put_if_absent = put
-        await until(lambda: not (house.library.keeper.tombstones.waiting or house.library.changed))
+        await until(lambda: not (house.library.keeper.tombstones.waiting or house.library.checkpoints.changed))
     finally:
         await attendant.close()
     assert house.snapshots.manifest.deletions == 1
