@@ -116,7 +116,7 @@ class TombstoneLog:
         """
         async with self._order:
             known, pending = await self._database.read(lambda db: (stored(db), _waiting(db)))
-            if known and not await self._exists(known):
+            if known and await self._bucket.get_or_none(object_name(known)) is None:
                 known, pending = await self._database.write(_all_again)  # another bucket: give it the whole log
             names = await self._bucket.names(PREFIX, after=object_name(known))
             for at, name in enumerate(names, start=known + 1):
@@ -156,15 +156,6 @@ class TombstoneLog:
             return 1
 
         return await self._database.write(change)
-
-    async def _exists(self, sequence: int) -> bool:
-        try:
-            await self._bucket.get(object_name(sequence))
-        except ServiceError as error:
-            if error.kind is Kind.NOT_FOUND:
-                return False
-            raise
-        return True
 
 
 def _waiting(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
