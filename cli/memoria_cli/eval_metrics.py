@@ -18,9 +18,13 @@ def _dcg(gains: Sequence[float]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
+def _relevant(grades: Mapping[str, float]) -> set[str]:
+    return {name for name, grade in grades.items() if grade > 0}
+
+
 def average_precision(ranking: Sequence[str], grades: Mapping[str, float], depth: int = DEPTH) -> float:
     """The mean of the precisions at each relevant document (grade above 0); one that is not found adds 0."""
-    relevant = {name for name, grade in grades.items() if grade > 0}
+    relevant = _relevant(grades)
     hits, total = 0, 0.0
     for rank, name in enumerate(ranking[:depth], 1):
         if name in relevant:
@@ -31,5 +35,5 @@ def average_precision(ranking: Sequence[str], grades: Mapping[str, float], depth
 
 def recall(ranking: Sequence[str], grades: Mapping[str, float], depth: int = DEPTH) -> float:
     """The share of the relevant documents among the first `depth`."""
-    relevant = {name for name, grade in grades.items() if grade > 0}
+    relevant = _relevant(grades)
     return len(relevant.intersection(ranking[:depth])) / len(relevant) if relevant else 0.0
