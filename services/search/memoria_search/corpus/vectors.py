@@ -15,7 +15,7 @@ from memoria_search.corpus.model import Metadata
 from memoria_search.corpus.schema import key_range
 from memoria_search.corpus.vault import Vault
 from memoria_search.corpus.vector_rows import Place, text_of
-from memoria_search.index.schema import MAX_ORDINALS, ORDINAL_BITS
+from memoria_search.index.schema import ORDINAL_BITS
 from memoria_search.index.vectors.quantise import Quantised, check_unit
 from memoria_search.index.vectors.space import Space
 
@@ -30,11 +30,10 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Vectors as they were stored. `last` is the key to go on behind, None at the end."""
+    """Vectors as they were stored, by key."""
 
     places: list[Place]
     made: Quantised
-    last: int | None
 
 
 class VectorStore:
@@ -61,16 +60,6 @@ class VectorStore:
             return number
 
         return cls(database, vault, space, await database.write(enter))
-
-    async def forget_others(self) -> int:
-        """Delete the vectors of every other space; how many. For when a model has been replaced and caught up with."""
-
-        def change(db: sqlite3.Connection) -> int:
-            gone = db.execute("DELETE FROM vectors WHERE space <> ?", (self._number,)).rowcount
-            db.execute("DELETE FROM spaces WHERE id <> ?", (self._number,))
-            return gone
-
-        return await self._database.write(change)
 
     async def insert(self, places: Sequence[Place], made: Quantised) -> list[int]:
         """Store vectors, all or none; the positions of those whose chunk is still there, which are the ones stored.
@@ -99,28 +88,22 @@ class VectorStore:
 
         return await self._database.write(change)
 
-    async def load(self, after: int = -1, limit: int = 4096, until: int | None = None) -> Loaded:
-        """Up to `limit` vectors with keys above `after`, ascending, and up to `until`."""
-        bound = (1 << 63) - 1 if until is None else until
-        return await self._load("v.key > ? AND v.key <= ? ORDER BY v.key LIMIT ?", (after, bound, limit), limit)
-
     async def load_document(self, number: int) -> Loaded:
         """All vectors of one document."""
-        return await self._load("v.key BETWEEN ? AND ? ORDER BY v.key", key_range(number), MAX_ORDINALS)
+        return await self._load("v.key BETWEEN ? AND ? ORDER BY v.key", key_range(number))
 
     async def load_keys(self, keys: Sequence[int]) -> Loaded:
         """The vectors of these keys that are there; at most 10,000 keys."""
         marks = ", ".join("?" * len(keys))
-        return await self._load(f"v.key IN ({marks}) ORDER BY v.key", tuple(keys), len(keys) + 1)
+        return await self._load(f"v.key IN ({marks}) ORDER BY v.key", tuple(keys))
 
-    async def _load(self, where: str, values: tuple[int, ...], limit: int) -> Loaded:
+    async def _load(self, where: str, values: tuple[int, ...]) -> Loaded:
         """A row that does not open is deleted, so that the backfill makes it anew. `where` is this module's own."""
         select = (
             "SELECT v.key, d.id, d.app, v.sealed FROM vectors v JOIN documents d"  # noqa: S608 - see above
             f" ON d.number = v.key >> {ORDINAL_BITS} WHERE v.space = ? AND {where}"
         )
-        found = await self._database.read(lambda db: self._open(db.execute(select, (self._number, *values)), limit))
-        loaded, damaged = found
+        loaded, damaged = await self._database.read(lambda db: self._open(db.execute(select, (self._number, *values))))
         if damaged:
             await self._database.write(
                 lambda db: db.executemany(
@@ -129,7 +112,7 @@ class VectorStore:
             )
         return loaded
 
-    def _open(self, found: Iterable[tuple], limit: int) -> tuple[Loaded, list[int]]:
+    def _open(self, found: Iterable[tuple]) -> tuple[Loaded, list[int]]:
         places: list[Place] = []
         damaged: list[int] = []
         packed: list[bytes] = []
@@ -142,9 +125,7 @@ class VectorStore:
                 continue
             places.append(place)
             packed.append(plain)
-        last = max([*(place.key for place in places[-1:]), *damaged[-1:]], default=None)
-        ended = len(places) + len(damaged) < limit
-        return Loaded(places, vector_rows.unpack(packed, self.space.width), None if ended else last), damaged
+        return Loaded(places, vector_rows.unpack(packed, self.space.width)), damaged
 
     async def keys(self) -> NDArray[np.int64]:
         """Every key that has a vector, ascending: int64 [n]."""
@@ -152,16 +133,6 @@ class VectorStore:
         def read(db: sqlite3.Connection) -> NDArray[np.int64]:
             found = db.execute("SELECT key FROM vectors WHERE space = ? ORDER BY key", (self._number,))
             return np.fromiter((key for (key,) in found), np.int64)
-
-        return await self._database.read(read)
-
-    async def coverage(self) -> tuple[int, int]:
-        """How many chunks have a vector, and how many chunks there are. Counts rows: not for every search."""
-
-        def read(db: sqlite3.Connection) -> tuple[int, int]:
-            [have] = db.execute("SELECT count(*) FROM vectors WHERE space = ?", (self._number,)).fetchone()
-            [total] = db.execute("SELECT coalesce(sum(chunks), 0) FROM documents").fetchone()
-            return have, total
 
         return await self._database.read(read)
 

@@ -19,7 +19,7 @@ from memoria_search.corpus.schema import MIGRATIONS
 from memoria_search.corpus.store import Store
 from memoria_search.corpus.vault import Vault
 from memoria_search.corpus.vector_rows import Place
-from memoria_search.corpus.vectors import VectorStore
+from memoria_search.corpus.vectors import Loaded, VectorStore
 from memoria_search.index.vectors.quantise import Quantised, quantise
 from memoria_search.index.vectors.space import Space
 
@@ -71,6 +71,11 @@ def rows_of(vectors: Quantised) -> list[bytes]:
     return [row.tobytes() for row in vectors.rows]
 
 
+async def loaded(vectors: VectorStore) -> Loaded:
+    """All of them."""
+    return await vectors.load_keys((await vectors.keys()).tolist())
+
+
 @pytest.fixture
 async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
     """An open store."""
@@ -91,7 +96,7 @@ async def test_a_vector_that_is_not_of_unit_length_is_not_written(shelf: Shelf) 
         with pytest.raises(ServiceError) as refused:
             await vectors.insert(places, rows)
         assert refused.value.kind is Kind.INVALID
-    assert await vectors.coverage() == (0, 2)
+    assert (await vectors.keys()).tolist() == []
 
 
 async def test_a_vector_of_a_chunk_that_is_gone_is_not_written(shelf: Shelf) -> None:
@@ -125,9 +130,9 @@ async def test_no_vector_and_no_model_is_readable_at_rest(shelf: Shelf) -> None:
     """
     ref, vectors, made = await shelf.put("i", *map(str, range(200))), await shelf.vectors(), some(200)
     await vectors.insert([place(ref, at) for at in range(200)], made)
-    loaded = await vectors.load(limit=1000)
-    assert rows_of(loaded.made) == rows_of(made)
-    assert loaded.made.scales.tolist() == made.scales.tolist()
+    read = (await loaded(vectors)).made
+    assert rows_of(read) == rows_of(made)
+    assert read.scales.tolist() == made.scales.tolist()
     held = b"".join(path.read_bytes() for path in shelf.folder.iterdir())
     assert b"docs" in held  # presence: the file is the file
     for row, scale in zip(made.rows, made.scales, strict=True):
@@ -156,10 +161,10 @@ async def test_a_vector_in_the_wrong_place_does_not_open_and_is_made_anew(shelf:
     ref = await shelf.put("i", "a", "b")
     for store in (vectors, other):
         await store.insert([place(ref, 0), place(ref, 1)], some(2))
-    assert len((await vectors.load()).places) == 2
+    assert len((await loaded(vectors)).places) == 2
     await shelf.execute(f"{swap} WHERE key = {place(ref).key} AND space = 1")
     assert await vectors.missing(10) == []
-    assert [found.key for found in (await vectors.load()).places] == [place(ref, 1).key]
+    assert [found.key for found in (await loaded(vectors)).places] == [place(ref, 1).key]
     assert [pending.place.key for pending in await vectors.missing(10)] == [place(ref, 0).key]
 
 
@@ -172,7 +177,7 @@ async def test_vectors_sealed_under_another_key_are_refused(shelf: Shelf, tmp_pa
         await stranger.vectors()
     assert refused.value.kind is Kind.PRECONDITION
     stranger.database.close()
-    assert len((await vectors.load()).places) == 1
+    assert len((await loaded(vectors)).places) == 1
 
 
 async def test_spaces_are_told_apart(shelf: Shelf) -> None:
@@ -182,8 +187,6 @@ async def test_spaces_are_told_apart(shelf: Shelf) -> None:
     for other in (Space("b", "digest", WIDTH), replace(SPACE, digest="e"), replace(SPACE, width=WIDTH - 1)):
         assert (await (await shelf.vectors(other)).keys()).tolist() == []
     assert (await (await shelf.vectors()).keys()).tolist() == [place(ref).key]
-    assert await (await shelf.vectors(Space("b", "digest", WIDTH))).forget_others() == 1
-    assert (await (await shelf.vectors()).keys()).tolist() == []
 
 
 async def test_a_space_whose_description_is_damaged_is_entered_anew(shelf: Shelf) -> None:
@@ -209,7 +212,6 @@ async def test_what_is_missing_is_walked_upwards_in_parts(shelf: Shelf) -> None:
         (place(two), "Other\nFolder\nHeading\nd")
     ]
     assert await vectors.missing(2, place(two).key) == []
-    assert await vectors.coverage() == (1, 4)
 
 
 async def test_a_chunk_that_does_not_open_is_missing_without_a_text(shelf: Shelf) -> None:
@@ -221,19 +223,14 @@ async def test_a_chunk_that_does_not_open_is_missing_without_a_text(shelf: Shelf
     assert [p.text for p in pending] == [None, "A title\nFolder\nHeading\nb", None]
 
 
-async def test_loading_goes_in_parts_and_meets_everything_once(shelf: Shelf) -> None:
-    """Parts of two, the damaged row in the middle left out, no key twice."""
+async def test_what_is_loaded_is_what_opens_of_what_was_asked_for(shelf: Shelf) -> None:
+    """By document and by key, in the order of keys, damaged rows left out."""
     vectors, ref = await shelf.vectors(), await shelf.put("i", *"abcdefg")
     await vectors.insert([place(ref, at) for at in range(7)], some(7))
     await shelf.execute("UPDATE vectors SET sealed = x'00' WHERE key IN (?, ?)", place(ref, 3).key, place(ref, 6).key)
-    got, after = [], -1
-    while after is not None:
-        loaded = await vectors.load(after, 2)
-        got += [found.key & 0xFF for found in loaded.places]
-        after = loaded.last
-    assert got == [0, 1, 2, 4, 5]
-    assert [p.key & 0xFF for p in (await vectors.load_document(ref.number)).places] == got
-    assert [p.key & 0xFF for p in (await vectors.load_keys([place(ref, 1).key, place(ref, 3).key])).places] == [1]
+    asked = [place(ref, at).key for at in (5, 1, 3)]
+    assert [p.key & 0xFF for p in (await vectors.load_keys(asked)).places] == [1, 5]
+    assert [p.key & 0xFF for p in (await vectors.load_document(ref.number)).places] == [0, 1, 2, 4, 5]
     assert (await vectors.load_document(99)).places == []
 
 

@@ -45,39 +45,32 @@ class Block:
         """Rows that still fit."""
         return len(self.keys) - self.count
 
+    def begin_piece(self, name: str = "") -> None:
+        """Rows appended from now on are in a new piece."""
+        self.pieces.append(Piece(self.count, self.count, name))
+
+    def open_piece(self, rows: int) -> int:
+        """Make the last piece, or a new one where that has `rows`, one to append to: without a name. How many fit."""
+        if not self.pieces or self.pieces[-1].stop - self.pieces[-1].start >= rows:
+            self.begin_piece()
+        last = self.pieces[-1]
+        last.name = ""
+        return min(self.room, rows - (last.stop - last.start))
+
     def append(
         self,
         keys: NDArray[np.int64],
         scales: NDArray[np.float32],
         codes: NDArray[np.uint16],
         matrix: NDArray[np.int8],
-    ) -> int:
-        """Copy rows in behind the last, where the caller has seen that they fit; the place of the first."""
+    ) -> None:
+        """Copy rows in behind the last, into the last piece, where the caller has seen that they fit."""
         start, stop = self.count, self.count + len(keys)
         self.matrix[start:stop] = matrix
         self.keys[start:stop] = keys
         self.scales[start:stop] = scales
         self.codes[start:stop] = codes
-        self.count = stop
-        return start
-
-    def fill(
-        self,
-        keys: NDArray[np.int64],
-        scales: NDArray[np.float32],
-        codes: NDArray[np.uint16],
-        matrix: NDArray[np.int8],
-        piece_rows: int,
-    ) -> int:
-        """Take in as many of the rows as fit in the last piece, or in a new one where that is full; how many."""
-        last = self.pieces[-1] if self.pieces else None
-        if last is None or last.stop - last.start >= piece_rows:
-            last = Piece(self.count, self.count)
-            self.pieces.append(last)
-        step = min(len(keys), self.room, piece_rows - (last.stop - last.start))
-        self.append(keys[:step], scales[:step], codes[:step], matrix[:step])
-        last.stop, last.name = self.count, ""
-        return step
+        self.count = self.pieces[-1].stop = stop
 
     def mask(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mask those of the first len(rows) rows that are set; the ones that were live until now."""

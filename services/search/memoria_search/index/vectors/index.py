@@ -85,7 +85,9 @@ class VectorIndex:
         at = 0
         while at < len(keys):
             tail = self._tail(1)
-            at += tail.fill(keys[at:], scales[at:], codes[at:], rows[at:], self._piece_rows)
+            stop = at + tail.open_piece(self._piece_rows)
+            tail.append(keys[at:stop], scales[at:stop], codes[at:stop], rows[at:stop])
+            at = stop
 
     def _tail(self, rows: int) -> Block:
         if not self._blocks or self._blocks[-1].room < rows:
@@ -107,11 +109,6 @@ class VectorIndex:
             while len(self._removed) > _REMEMBERED:
                 self._removed.popitem(last=False)
             self._mask(lambda keys: np.isin(keys >> ORDINAL_BITS, gone), purge)
-
-    def remove_keys(self, keys: NDArray[np.int64]) -> None:
-        """Mask single rows, and keep them out of the next snapshot."""
-        with self._change:
-            self._mask(lambda held: np.isin(held, keys), True)
 
     def _mask(self, which: Callable[[NDArray[np.int64]], NDArray[np.bool_]], purge: bool) -> None:
         for block in self._blocks:
@@ -174,10 +171,6 @@ class VectorIndex:
                     saved.append(self._saved(piece.name, block, slice(piece.start, piece.stop)))
             return saved
 
-    def blocks(self) -> list[tuple[str, bytes]]:
-        """The same with everything serialised, for an index that is small."""
-        return [(piece.name, piece.data()) for piece in self.pieces()]
-
     def _saved(self, name: str, block: Block, at: slice) -> SavedPiece:
         used, codes = np.unique(block.codes[at], return_inverse=True)
         names = list(self._apps)
@@ -195,8 +188,8 @@ class VectorIndex:
         with self._change:
             codes = np.array([self._code(app) for app in rows.apps], dtype=np.uint16)[rows.codes]
             tail = self._tail(len(rows.keys))
-            start = tail.append(rows.keys, rows.scales, codes, rows.matrix)
-            tail.pieces.append(Piece(start, tail.count, name))
+            tail.begin_piece(name)
+            tail.append(rows.keys, rows.scales, codes, rows.matrix)
             if self._removed:
                 removed = np.fromiter(self._removed, np.int64)
                 self._mask(lambda keys: np.isin(keys >> ORDINAL_BITS, removed), True)
@@ -241,8 +234,9 @@ class VectorIndex:
     def _adopt(self, block: Block, piece: Piece) -> None:
         at = slice(piece.start, piece.stop)
         tail = self._tail(piece.stop - piece.start)
-        start = tail.append(block.keys[at], block.scales[at], block.codes[at], block.matrix[at])
-        tail.pieces.append(Piece(start, tail.count, piece.name))
+        start = tail.count
+        tail.begin_piece(piece.name)
+        tail.append(block.keys[at], block.scales[at], block.codes[at], block.matrix[at])
         dead = np.zeros(tail.count, dtype=np.bool_)
         dead[start:] = ~block.live[at]
         tail.mask(dead)

@@ -48,6 +48,11 @@ def found(index: VectorIndex, query: Quantised, limit: int = 10, without: tuple[
     return [hit.number for hit in index.search(query, limit, without)]
 
 
+def saved_of(index: VectorIndex) -> list[tuple[str, bytes]]:
+    """What a snapshot would hold: each piece's name and content."""
+    return [(piece.name, piece.data()) for piece in index.pieces()]
+
+
 @pytest.mark.parametrize(
     "query",
     [some(2, 1), some(1, 1, WIDTH - 1), Quantised(some(1, 1).rows.astype(np.float32), some(1, 1).scales)],  # type: ignore[arg-type]  # what must be refused
@@ -137,7 +142,7 @@ def test_the_order_is_the_oracles(count: int, limit: int, removed: set[int], pur
     query = some(1, 1000 + seed)
     want = oracle(made, query, [n for n in range(1, count + 1) if n not in removed | purged], limit)
     assert found(index, query, limit) == want
-    saved = index.blocks()
+    saved = saved_of(index)
     assert found(index, query, limit) == want
     again = VectorIndex(SPACE, 16, 4)
     for name, data in saved:
@@ -145,7 +150,7 @@ def test_the_order_is_the_oracles(count: int, limit: int, removed: set[int], pur
     missing = again.retain(index.keys())
     assert missing.tolist() == []
     assert found(again, query, limit) == want
-    assert [name for name, _ in again.blocks()][: len(saved)] or not want
+    assert [name for name, _ in saved_of(again)][: len(saved)] or not want
 
 
 @given(st.integers(1, 3), st.integers(5, 200))
@@ -217,21 +222,21 @@ def test_a_deleted_vector_is_in_no_later_piece_and_a_piece_half_dead_is_written_
     """
     index, made = filled(30)
     row = made.rows[4].tobytes()
-    assert any(row in data for _, data in index.blocks())
+    assert any(row in data for _, data in saved_of(index))
     index.remove([5], purge=True)
-    assert not any(row in data for _, data in index.blocks())
+    assert not any(row in data for _, data in saved_of(index))
     row = made.rows[12].tobytes()
     index.remove([13])
-    assert any(row in data for _, data in index.blocks())
+    assert any(row in data for _, data in saved_of(index))
     index.remove([14])
-    assert not any(row in data for _, data in index.blocks())
+    assert not any(row in data for _, data in saved_of(index))
     assert len(index) == 27
 
 
 def test_retaining_masks_what_is_gone_and_second_rows_and_names_what_lacks() -> None:
     """After a load: keys that the store does not hold are masked, a key twice is found once, the rest is asked for."""
     index, _ = filled(10)
-    saved = index.blocks()
+    saved = saved_of(index)
     again = VectorIndex(SPACE, 16, 4)
     for name, data in [*saved, ("again", saved[0][1])]:
         again.load(name, data)
@@ -244,13 +249,13 @@ def test_a_full_piece_is_of_the_size_it_is_said_to_be() -> None:
     """With the shape that is shipped, 5,000 rows are three pieces in one block, each loadable."""
     index = VectorIndex(SPACE)
     index.add(keys_of(list(range(1, 5001))), ["docs"] * 5000, some(5000))
-    saved = index.blocks()
+    saved = saved_of(index)
     assert len(saved) == 3
     again = VectorIndex(SPACE)
     for name, data in saved:
         again.load(name, data)
     assert len(again) == 5000
-    assert [name for name, _ in again.blocks()] == [name for name, _ in saved]
+    assert [name for name, _ in saved_of(again)] == [name for name, _ in saved]
     assert PIECE_ROWS == 2048
 
 
@@ -294,7 +299,7 @@ def _at_scale(data: bytes, scale: bytes) -> bytes:
 def test_a_damaged_piece_is_refused_whole(spoil) -> None:  # type: ignore[no-untyped-def]  # a table of lambdas
     """Truncated, of another format, width or space, or with rows that cannot be: INVALID, and nothing taken in."""
     index, _ = filled(4)
-    [(name, data)] = index.blocks()
+    [(name, data)] = saved_of(index)
     again = VectorIndex(SPACE)
     with pytest.raises(ServiceError) as refused:
         again.load(name, spoil(data))
@@ -308,7 +313,7 @@ def test_a_damaged_piece_is_refused_whole(spoil) -> None:  # type: ignore[no-unt
 def test_garbage_is_refused_or_is_a_piece(garbage: bytes, at: int) -> None:
     """Bytes written anywhere into a piece never raise anything but INVALID, and never leave half of it behind."""
     index, _ = filled(4)
-    [(name, data)] = index.blocks()
+    [(name, data)] = saved_of(index)
     for tried in (garbage, data[:at] + garbage + data[at + len(garbage) :]):
         again, kinds = VectorIndex(SPACE), []
         try:
