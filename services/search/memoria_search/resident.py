@@ -154,20 +154,6 @@ class Resident:
         """The best `limit` chunks of the index held."""
         return self.handle.index.search(terms, limit, without_apps)
 
-    @property
-    def unsaved(self) -> bool:
-        """A generation now would hold more than the last one."""
-        return self.checkpoints.unsaved
-
-    @property
-    def changed(self) -> int:
-        """Documents put or removed since the last generation."""
-        return self.checkpoints.changed
-
-    @changed.setter
-    def changed(self, documents: int) -> None:
-        self.checkpoints.changed = documents
-
     async def snapshot(self) -> bool:
         """Write a generation if anything changed; whether one was written. Raises UNAVAILABLE where the bucket fails,
         and then the one before still counts."""

@@ -14,6 +14,7 @@ from memoria_chassis.clock import FakeClock
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import ItemId, Revision, Subject, SubjectKind
+from memoria_search.assembly import assemble
 from memoria_search.corpus.model import (
     Chunk,
     DocumentRef,
@@ -25,21 +26,13 @@ from memoria_search.corpus.model import (
     UploadOrigin,
 )
 from memoria_search.corpus.schema import MIGRATIONS
-from memoria_search.corpus.sources import Sources
-from memoria_search.corpus.store import Store
-from memoria_search.corpus.tombstones import TombstoneLog
-from memoria_search.corpus.vault import Vault
 from memoria_search.gate import Gate, SpokenDocument
-from memoria_search.index.vectors.library import VectorLibrary
 from memoria_search.index.vectors.space import Embedder
-from memoria_search.keeper import Keeper
-from memoria_search.library import Library
 from memoria_search.notices import Notice
 from memoria_search.retrieve.candidates import Retriever
 from memoria_search.retrieve.dense import Dense
 from memoria_search.ruling import SPEAK, Claim, OwnedClaim, Ruling, SiblingClaim
 from memoria_search.search import Found, Searcher
-from memoria_search.snapshot.snapshots import Snapshots
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 
@@ -128,26 +121,32 @@ class House:
 
     async def killed(self) -> None:
         """Stop without a last generation."""
-        self.library.changed = 0
+        self.library.checkpoints.changed = 0
         await self.stop()
 
     async def start(self) -> None:
         """Open the store and wake the index."""
         self.database = Database.open(self.path, MIGRATIONS)
         try:
-            self.vault, self.bucket = Vault(self.key), self.open_bucket()
-            self.store, self.sources = Store(self.database, self.vault, self.clock), Sources(self.database)
-            self.snapshots = Snapshots(self.bucket, self.key, self.clock, self.kept)
-            log = TombstoneLog(self.database, self.vault, self.bucket, self.snapshots.fence)
-            keeper = Keeper(self.database, self.snapshots, log)
-            vectors = await VectorLibrary.open(self.database, self.vault, self.embedder) if self.embedder else None
-            self.library = Library(self.store, self.sources, keeper, self.folder / self.scratch, self._unfit, vectors)
+            self.bucket = self.open_bucket()
+            self.library = await assemble(
+                self.database,
+                self.bucket,
+                self.key,
+                clock=self.clock,
+                kept=self.kept,
+                scratch=self.folder / self.scratch,
+                on_failure=self._unfit,
+                embedder=self.embedder,
+            )
+            self.store, self.sources = self.library.store, self.library.sources
+            self.snapshots = self.library.keeper.snapshots
             await self.library.open()
         except BaseException:
             self.database.close()
             raise
         self.gate = Gate(self.arbiter, self.store, self.library.catalogue, self.sources)
-        dense = None
+        dense, vectors = None, self.library.vectors
         if self.embedder and vectors:
             dense = Dense(self.embedder, lambda: vectors.index, lambda: self.library.handle.index.chunks)
         retriever = Retriever([self.library], self.library.catalogue, self.sources, dense)

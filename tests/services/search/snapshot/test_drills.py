@@ -242,11 +242,11 @@ async def test_a_full_disk_during_a_snapshot(house: House) -> None:
     generation = first.generation
     for room in range(100):
         house.bucket.around = Full(room)
-        if house.library.changed == 0:
+        if house.library.checkpoints.changed == 0:
             break
         with contextlib.suppress(ServiceError):
             await house.library.snapshot()
-        assert (house.snapshots.fence.head.generation == generation) == (house.library.changed > 0)
+        assert (house.snapshots.fence.head.generation == generation) == (house.library.checkpoints.changed > 0)
         assert sorted(await house.ids("budget")) == sorted(ids)
     assert room > 3, "several writes were tried"
     await house.restart()

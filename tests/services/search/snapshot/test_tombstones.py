@@ -243,7 +243,7 @@ async def test_what_changes_during_an_upload_is_unsaved(house: House) -> None:
     await house.upload("late")
     held.go.set()
     assert await saving
-    assert house.library.unsaved
+    assert house.library.checkpoints.unsaved
     assert await house.library.snapshot()
 
 
