@@ -89,7 +89,7 @@ async def _files(snapshots: Snapshots, directory: Path, on_failure: Callable[[],
     if manifest:
         try:
             await snapshots.restorer.lexical(manifest, scratch.fresh(directory / INDEX))
-            handle = Handle(directory, Analyser(), manifest.numbers, on_failure)
+            handle = _opened(directory, manifest, on_failure)
             if handle.index.dead_share <= DEAD_LIMIT:
                 return handle, None
             await handle.close()
@@ -105,6 +105,14 @@ async def _files(snapshots: Snapshots, directory: Path, on_failure: Callable[[],
             log.get_logger().warning("snapshot could not be read", kind=reason)
     scratch.fresh(directory / INDEX)
     return Handle(directory, Analyser(), None, on_failure), reason
+
+
+def _opened(directory: Path, manifest: Manifest, on_failure: Callable[[], None]) -> Handle:
+    """A handle over a generation's files. Raises DamagedError: each is as it was sealed, so they are not all."""
+    try:
+        return Handle(directory, Analyser(), manifest.numbers, on_failure)
+    except ServiceError as error:
+        raise DamagedError("files are no index") from error
 
 
 def _usable(snapshots: Snapshots) -> tuple[Manifest | None, str | None]:
