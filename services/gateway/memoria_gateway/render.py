@@ -33,7 +33,7 @@ _HEADINGS = {
     Kind.REFUSED: "Not allowed",
     Kind.TOO_LARGE: "Too large",
     Kind.EXHAUSTED: "Too many requests",
-    Kind.UNAVAILABLE: "Part of memoria is not answering",
+    Kind.UNAVAILABLE: "Not available right now",  # also an app that is silent, and an index that is being opened
     Kind.DEADLINE: "Part of memoria is not answering",
     Kind.INTERNAL: "Something broke",
 }
@@ -77,9 +77,10 @@ class Renderer:
         return HTMLResponse(self._env.get_template(template).render(**values), status)
 
     def error(self, request: Request, error: ServiceError) -> HTMLResponse:
-        """A kind as a page."""
+        """A kind as a page. What a service says among services stands there as a sentence."""
         heading = _HEADINGS.get(error.kind, "That did not work")
-        return self.page(request, "error.html", STATUS[error.kind], heading=heading, message=error.message)
+        message = error.message[:1].upper() + error.message[1:] + ("" if error.message.endswith(".") else ".")
+        return self.page(request, "error.html", STATUS[error.kind], heading=heading, message=message)
 
 
 class Json(Response):

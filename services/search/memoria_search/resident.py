@@ -23,6 +23,9 @@ from memoria_search.index.vectors.library import VectorLibrary
 from memoria_search.keeper import Keeper
 from memoria_search.wake import wake
 
+OPENING = "your team's index is being opened; ask again in a few seconds"
+"""What a request is told whose time is over before the index is there; a person reads it on the page."""
+
 _LAST_SNAPSHOT_SECONDS = 5.0  # a stop is not held up for longer: what is not in a snapshot is indexed at the next wake
 
 _SPARE = 0.05  # seconds of a request's time that are left to say that the index is not there yet
@@ -94,7 +97,7 @@ class Resident:
         left = deadline.remaining()
         done, _ = await asyncio.wait([self._wake_task], timeout=None if left is None else max(0.0, left - _SPARE))
         if not done:
-            raise ServiceError(Kind.UNAVAILABLE, "the index is being opened; ask again in a few seconds")
+            raise ServiceError(Kind.UNAVAILABLE, OPENING)
         self._wake_task.result()
 
     async def _wake_alone(self) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from html import unescape
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.views import Notice, Page, Part, app_name
+from memoria_search.resident import OPENING
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -57,8 +59,25 @@ async def test_nothing_matched_is_said_only_when_that_is_so(pod, a_result) -> No
         for path in ("/?q=x", "/search?q=x"):
             reply = await browser.get(path)
             assert reply.status_code >= 429
-            assert "search cannot be reached" in reply.text
+            assert "Search cannot be reached." in reply.text
             assert nothing not in reply.text
+
+
+async def test_an_index_that_is_being_opened_is_said_in_one_sentence(pod) -> None:
+    """Whole page and fragment tell the reader what it is and what to do, and do not say that something is broken.
+
+    Broken to see it red: the heading of a service that does not answer; the words as services say them to each other.
+    """
+    browser = await pod.signed_in()
+    pod.index.down = ServiceError(Kind.UNAVAILABLE, OPENING)
+    for path in ("/?q=x", "/search?q=x", "/documents/abc"):
+        reply = await browser.get(path)
+        assert reply.status_code == 503
+        said = [unescape(text) for text in re.findall(r"<(?:h1|p)>([^<]+)</(?:h1|p)>", reply.text)]
+        assert said[:2] == [
+            "Not available right now",
+            "Your team's index is being opened; ask again in a few seconds.",
+        ]
 
 
 @given(st.text(max_size=600))

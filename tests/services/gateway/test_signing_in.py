@@ -132,7 +132,7 @@ async def test_an_unreachable_authz_lets_nobody_in(pod) -> None:
     pod.gate.down = ServiceError(Kind.DEADLINE, "authz did not answer in time")
     reply = await browser.get("/?q=x")
     assert reply.status_code == 504
-    assert "authz did not answer in time" in reply.text
+    assert "Authz did not answer in time." in reply.text
     assert pod.index.searched == []
     before = len(pod.mailer.sent)
     await pod.ask_link(pod.browser(), BOB)

@@ -13,6 +13,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 from memoria_search.corpus.model import SourceState
 from memoria_search.finish import in_thread
+from memoria_search.resident import OPENING
 from memoria_search.snapshot import restore
 
 House = Any  # tests/services/search/conftest.py
@@ -65,10 +66,7 @@ async def test_a_request_whose_time_is_over_is_told_and_the_wake_goes_on(
     for _ in range(3):
         with pytest.raises(ServiceError) as told:
             await asyncio.create_task(ask())
-        assert (told.value.kind, told.value.message) == (
-            Kind.UNAVAILABLE,
-            "the index is being opened; ask again in a few seconds",
-        )
+        assert (told.value.kind, told.value.message) == (Kind.UNAVAILABLE, OPENING)
     patient = asyncio.create_task(house.ids("budget"))
     hasty = asyncio.create_task(house.ids("budget"))
     await asyncio.sleep(0.02)
