@@ -35,6 +35,7 @@ class Nth:
         return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True], ids=["refused", "answer lost"])
 @pytest.mark.parametrize("killed", [False, True], ids=["goes on", "killed"])
 async def test_every_call_of_a_publication_fails_in_turn(house: House, after: bool, killed: bool) -> None:
