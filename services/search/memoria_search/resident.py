@@ -57,7 +57,8 @@ class Resident:
         self._waking = asyncio.Lock()
         self._order = asyncio.Lock()
         self.checkpoints = Checkpointer(keeper, vectors, self._order)
-        self._wake_task: asyncio.Task[None] | None = None
+        self._wake_task: asyncio.Task[bool] | None = None
+        self._renewal: asyncio.Task[bool] | None = None
         self._uses = 0
         self._last_use = time.monotonic()
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -82,6 +83,8 @@ class Resident:
         wake raised; UNAVAILABLE where the request's time is over before the index is there.
         """
         self._uses += 1
+        if self._renewal:
+            self._renewal.cancel()
         try:
             while self._handle is None:
                 await self._woken_in_time()
@@ -100,13 +103,22 @@ class Resident:
             raise ServiceError(Kind.UNAVAILABLE, OPENING)
         self._wake_task.result()
 
-    async def _wake_alone(self) -> None:
+    async def _wake_alone(self, *, anew: bool = False) -> bool:
+        """Whether there was no index before; `anew` makes it from sealed chunks alone."""
         deadline.forget()  # it serves whoever comes, not the request that found the index asleep
         async with self._waking:
-            if self._handle is None:
+            if self._handle is not None:
+                return False
+            if anew:
+                self.keeper.snapshots.renewing = True
+            try:
                 with ending(self.give_up):
                     self._handle = await self._wake()
-                self.woken.set()
+            finally:
+                if anew:
+                    self.keeper.snapshots.renewing = False
+            self.woken.set()
+            return True
 
     async def _wake(self) -> Handle:
         began = time.monotonic()
@@ -118,7 +130,8 @@ class Resident:
             self.catalogue,
             self._directory,
             self.give_up,
-            self.checkpoints.write_if_possible,
+            # A renewal begins with a whole generation, and half an index does not take its place.
+            None if self.keeper.snapshots.renewing else self.checkpoints.write_if_possible,
         )
         self.damaged, self.rebuilt = found.damaged, found.rebuilt
         self.checkpoints.changed = found.differing
@@ -186,14 +199,22 @@ class Resident:
 
     async def renew(self) -> bool:
         """Make the index anew from sealed chunks where words of deleted texts have been in its files for longer than
-        backups are kept (ING-24); whether it was. For when nobody asks: whoever comes meanwhile waits for it."""
+        backups are kept (ING-24); whether it was.
+
+        For when nobody asks: whoever comes meanwhile ends it, and is answered from the generation there is.
+        """
         if not self.keeper.snapshots.renewal_due or not await self.evict():
             return False
-        self.keeper.snapshots.renewing = True
+        self._renewal = renewal = asyncio.create_task(self._wake_alone(anew=True))
         try:
-            await self._checkpoint()  # whatever changed: the files are others
+            await asyncio.wait([renewal])
         finally:
-            self.keeper.snapshots.renewing = False
+            self._renewal = None
+            renewal.cancel()  # where it was we who were cancelled
+            await asyncio.wait([renewal])
+        if renewal.cancelled() or not renewal.result():
+            return False
+        await self._checkpoint()  # whatever changed: the files are others
         return True
 
     async def close(self) -> None:
@@ -217,7 +238,7 @@ class Resident:
             scratch.wipe(self._directory)
 
 
-def _told(wake: asyncio.Task[None]) -> None:
+def _told(wake: asyncio.Task[bool]) -> None:
     """A wake that failed is told here: whoever waited for it may be gone."""
     if not wake.cancelled() and (error := wake.exception()):
         log.get_logger().error("the index could not be opened", kind=type(error).__name__)

@@ -50,9 +50,9 @@ async def wake(
     catalogue: Catalogue,
     directory: Path,
     on_failure: Callable[[], None],
-    checkpoint: Callable[[Handle], Awaitable[None]],
+    checkpoint: Callable[[Handle], Awaitable[None]] | None,
 ) -> Woken:
-    """Open the index. `checkpoint` makes what a long rebuild has so far durable.
+    """Open the index. `checkpoint` makes what a long rebuild has so far durable, where that is wanted.
 
     Raises PRECONDITION where the corpus was sealed under another key.
     """
@@ -127,7 +127,7 @@ def _usable(snapshots: Snapshots) -> tuple[Manifest | None, str | None]:
 
 
 async def _add(
-    store: Store, handle: Handle, missing: Sequence[DocumentRef], checkpoint: Callable[[Handle], Awaitable[None]]
+    store: Store, handle: Handle, missing: Sequence[DocumentRef], checkpoint: Callable[[Handle], Awaitable[None]] | None
 ) -> int:
     """Index documents from their sealed chunks; how many rows did not open."""
 
@@ -139,7 +139,7 @@ async def _add(
         damaged += await finish(store.contents(islice(left, _SLICE), take))
         await in_thread(handle.index.commit)
         done = at + _SLICE
-        if done % _CHECKPOINT == 0 and done < len(missing):
+        if checkpoint and done % _CHECKPOINT == 0 and done < len(missing):
             await checkpoint(handle)
     if not missing:
         await in_thread(handle.index.commit)
