@@ -4,9 +4,11 @@ from typing import Any
 
 from memoria.gate.v1 import gate_pb2, gate_pb2_grpc
 from memoria_authz.admission import LoneAdmission
+from memoria_authz.anomaly.counters import Counters
 from memoria_authz.ask.bench import Bench
 from memoria_authz.ask.sibling_client import SiblingAsker
-from memoria_authz.orders import MIGRATIONS, WorkOrders
+from memoria_authz.orders import WorkOrders
+from memoria_authz.schema import MIGRATIONS
 from memoria_authz.server import GateServer
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.process import Process, run_service
@@ -39,9 +41,12 @@ async def build(process: Process) -> None:
         )
         askers[sibling.app] = SiblingAsker(sibling.app, client)
         process.on_close(client.close)
+    counters = Counters(database, process.key(), process.clock, sorted(askers))
+    await counters.open()
+    process.on_close(counters.close)
     server = process.serve_grpc("memoria_authz", [SERVICE])
     gate_pb2_grpc.add_GateServiceServicer_to_server(
-        GateServer(admission, Bench(admission, askers, orders), orders), server
+        GateServer(admission, Bench(admission, askers, orders, counters), orders, counters), server
     )
 
     async def status() -> dict[str, Any]:

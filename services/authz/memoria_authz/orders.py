@@ -15,8 +15,7 @@ from memoria_chassis.aead import SealContext, Sealer, SealError
 from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_chassis.sqlite import Database
 
-MIGRATIONS = [
-    """
+MIGRATION = """
     CREATE TABLE orders (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -25,8 +24,7 @@ MIGRATIONS = [
         subject BLOB NOT NULL UNIQUE,
         sealed_item BLOB NOT NULL
     ) STRICT
-    """
-]
+"""
 
 _BATCH = 1000
 

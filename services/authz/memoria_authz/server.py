@@ -5,20 +5,23 @@ import grpc
 from memoria.gate.v1 import gate_pb2 as pb
 from memoria.gate.v1 import gate_pb2_grpc
 from memoria_authz.admission import LoneAdmission, NotAdmitted
+from memoria_authz.anomaly.counters import Counters
+from memoria_authz.anomaly.tally import Fetches
 from memoria_authz.ask.bench import Bench
 from memoria_authz.orders import WorkOrders
-from memoria_authz.wire import claims_from, order_to, ruling_to
+from memoria_authz.wire import claims_from, findings_to, order_to, ruling_to
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.wire import subject_from_wire, subject_to_wire
 
 
 class GateServer(gate_pb2_grpc.GateServiceServicer):
-    """The gate's five calls over one bench."""
+    """The gate's calls over one bench."""
 
-    def __init__(self, admission: LoneAdmission, bench: Bench, orders: WorkOrders) -> None:
+    def __init__(self, admission: LoneAdmission, bench: Bench, orders: WorkOrders, counters: Counters) -> None:
         self._admission = admission
         self._bench = bench
         self._orders = orders
+        self._counters = counters
 
     async def Admit(self, request: pb.AdmitRequest, context: grpc.aio.ServicerContext) -> pb.AdmitResponse:
         """Whether an address has standing. A refusal is an answer here, not an error."""
@@ -54,3 +57,20 @@ class GateServer(gate_pb2_grpc.GateServiceServicer):
         """Forget orders that were carried out."""
         await self._orders.complete(request.order_ids)
         return pb.CompleteWorkOrdersResponse()
+
+    async def ReportFetches(
+        self, request: pb.ReportFetchesRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ReportFetchesResponse:
+        """Count what siblings answered to S3."""
+        if request.lineage:
+            await self._counters.belong(request.lineage)
+        for count in request.counts:
+            self._counters.fetched(count.app, Fetches(count.fetched, count.not_found))
+        return pb.ReportFetchesResponse()
+
+    async def ListFindings(
+        self, request: pb.ListFindingsRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ListFindingsResponse:
+        """What the breakers say."""
+        found = await self._counters.findings()
+        return pb.ListFindingsResponse(siblings=[findings_to(app, each) for app, each in found.items()])

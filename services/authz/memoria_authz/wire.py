@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from memoria.gate.v1 import gate_pb2 as pb
+from memoria_authz.anomaly.breakers import Finding, Findings, Lack, State
 from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import Order, OrderKind
 from memoria_contract.types import ItemId, Pair, Revision
@@ -12,6 +13,13 @@ _ORDER_KINDS = {
     OrderKind.REFETCH: pb.WORK_ORDER_KIND_REFETCH,
     OrderKind.REANNOUNCE: pb.WORK_ORDER_KIND_REANNOUNCE,
 }
+
+_STATES = {
+    State.QUIET: pb.BREAKER_STATE_QUIET,
+    State.FIRED: pb.BREAKER_STATE_FIRED,
+    State.CANNOT_DETERMINE: pb.BREAKER_STATE_CANNOT_DETERMINE,
+}
+_LACKS = {Lack.WINDOW: pb.BREAKER_LACK_WINDOW, Lack.BASELINE: pb.BREAKER_LACK_BASELINE}
 
 
 def claims_from(messages: Iterable[pb.Claim]) -> list[Claim]:
@@ -50,3 +58,17 @@ def ruling_to(ruling: Ruling) -> pb.Ruling:
 def order_to(order: Order) -> pb.WorkOrder:
     """An order as a message."""
     return pb.WorkOrder(order_id=order.order_id, kind=_ORDER_KINDS[order.kind], app=order.app, item_id=order.item_id)
+
+
+def findings_to(app: str, findings: Findings) -> pb.SiblingFindings:
+    """One sibling's breakers as a message."""
+    return pb.SiblingFindings(
+        app=app,
+        refusal=_finding_to(findings.refusal),
+        fetch=_finding_to(findings.fetch),
+        restore=_finding_to(findings.restore),
+    )
+
+
+def _finding_to(finding: Finding) -> pb.Finding:
+    return pb.Finding(state=_STATES[finding.state], lacking=[_LACKS[lack] for lack in finding.lacking], at=finding.at)

@@ -12,11 +12,13 @@ from conformance.hostile.wild import METHODS, Act, Timed, Wild, client_of, runni
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_authz.admission import LoneAdmission
+from memoria_authz.anomaly.counters import Counters
 from memoria_authz.ask.bench import Bench
 from memoria_authz.ask.sibling_client import SiblingAsker
 from memoria_authz.claims import Ruling, SiblingClaim
-from memoria_authz.orders import MIGRATIONS as ORDER_MIGRATIONS
 from memoria_authz.orders import WorkOrders
+from memoria_authz.schema import MIGRATIONS as AUTHZ_MIGRATIONS
+from memoria_chassis.clock import FakeClock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.sqlite import Database
@@ -91,11 +93,12 @@ async def test_a_bench_withholds_the_hostile_and_speaks_the_others(tmp_path: Pat
         clients = {app: client_of(wild, app, seconds=10) for app, wild in wilds.items()}
         for client in clients.values():
             await stack.enter_async_context(client)
-        database = Database.open(tmp_path / "authz.db", ORDER_MIGRATIONS)
+        database = Database.open(tmp_path / "authz.db", AUTHZ_MIGRATIONS)
         stack.callback(database.close)
-        orders = WorkOrders(database, ServiceKey(b"a" * 32))
+        key = ServiceKey(b"a" * 32)
+        orders, counters = WorkOrders(database, key), Counters(database, key, FakeClock(), clients)
         askers = {app: SiblingAsker(app, client) for app, client in clients.items()}
-        bench = Bench(LoneAdmission([ANN.value]), askers, orders)
+        bench = Bench(LoneAdmission([ANN.value]), askers, orders, counters)
         claims = [SiblingClaim(app, Pair(ItemId(i), Revision("7"))) for i in "abcd" for app in wilds]
         wilds["docs"].acts["Authorize"], clients["docs"].seconds = misdeed, 0.3
         async with asyncio.timeout(20):

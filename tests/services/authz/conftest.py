@@ -9,11 +9,14 @@ import pytest
 
 from memoria.sibling.v1 import sibling_pb2 as pb
 from memoria_authz.admission import LoneAdmission
+from memoria_authz.anomaly.counters import Counters
 from memoria_authz.ask.bench import Bench
 from memoria_authz.ask.sibling_client import SiblingAsker
 from memoria_authz.claims import SiblingClaim
-from memoria_authz.orders import MIGRATIONS, WorkOrders
+from memoria_authz.orders import WorkOrders
+from memoria_authz.schema import MIGRATIONS
 from memoria_authz.server import GateServer
+from memoria_chassis.clock import FakeClock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey
 from memoria_chassis.rpc import deadline
@@ -73,8 +76,10 @@ class House:
         self.siblings = {app: FakeSibling() for app in apps}
         clients: dict[str, Any] = dict(self.siblings)
         self.admission = LoneAdmission(owners)
-        self.bench = Bench(self.admission, {app: SiblingAsker(app, clients[app]) for app in apps}, self.orders)
-        self.server = GateServer(self.admission, self.bench, self.orders)
+        self.counters = Counters(self.database, self.key, FakeClock(), apps)
+        askers = {app: SiblingAsker(app, clients[app]) for app in apps}
+        self.bench = Bench(self.admission, askers, self.orders, self.counters)
+        self.server = GateServer(self.admission, self.bench, self.orders, self.counters)
 
     def reopen(self) -> WorkOrders:
         """The orders as a restarted process finds them."""

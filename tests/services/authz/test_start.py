@@ -89,6 +89,8 @@ CALLS: dict[str, tuple[Any, str]] = {
     "Aggregate": (pb.AggregateRequest(), "search"),
     "TakeWorkOrders": (pb.TakeWorkOrdersRequest(), "ingest"),
     "CompleteWorkOrders": (pb.CompleteWorkOrdersRequest(), "ingest"),
+    "ReportFetches": (pb.ReportFetchesRequest(), "ingest"),
+    "ListFindings": (pb.ListFindingsRequest(), "gateway"),
 }
 
 

@@ -2,10 +2,11 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, assert_never
 
 from memoria_authz.admission import LoneAdmission
+from memoria_authz.anomaly.counters import Counters
 from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import WorkOrders
 from memoria_chassis.errors import Kind, ServiceError
@@ -26,10 +27,13 @@ class Asker(Protocol):
 class Bench:
     """Rules on claims for one person at a time. Holds who to ask, never what they said."""
 
-    def __init__(self, admission: LoneAdmission, askers: Mapping[str, Asker], orders: WorkOrders) -> None:
+    def __init__(
+        self, admission: LoneAdmission, askers: Mapping[str, Asker], orders: WorkOrders, counters: Counters
+    ) -> None:
         self._admission = admission
         self._askers = dict(askers)
         self._orders = orders
+        self._counters = counters
 
     async def rule(self, subject: Subject, claims: Sequence[Claim]) -> list[Ruling]:
         """One ruling a claim, in order.
@@ -38,7 +42,7 @@ class Bench:
         2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time: every one of them,
            every time. Asking only those that own a candidate would let the time taken tell which hidden words match.
         3. Every claim is ruled from its own owner's answer.
-        4. What STALE and AHEAD call for is written down before the answer leaves.
+        4. What STALE and AHEAD call for is written down before the answer leaves; the rest is only counted.
         """
         if len(claims) > MAX_CLAIMS:
             raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} claims in one request")
@@ -63,7 +67,18 @@ class Bench:
                 if ruling is Ruling.WITHHOLD_AHEAD and isinstance(claim, SiblingClaim)
             },
         )
+        self._count(subject, wanted, said)
         return rulings
+
+    def _count(
+        self, subject: Subject, wanted: Mapping[str, Iterable[Pair]], said: Mapping[str, Mapping[Pair, Verdict]]
+    ) -> None:
+        """What was answered of claims; what was said to a decoy was said of nothing."""
+        for app, pairs in wanted.items():
+            verdicts = [said[app].get(pair, Verdict.UNKNOWN) for pair in pairs]
+            self._counters.answered(app, subject, verdicts)
+            if Verdict.AHEAD in verdicts:
+                self._counters.restored(app)
 
     async def _ask(self, app: str, subject: Subject, pairs: list[Pair]) -> dict[Pair, Verdict]:
         asker = self._askers.get(app)

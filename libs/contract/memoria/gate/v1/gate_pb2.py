@@ -25,21 +25,25 @@ _sym_db = _symbol_database.Default()
 from memoria.sibling.v1 import sibling_pb2 as memoria_dot_sibling_dot_v1_dot_sibling__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1amemoria/gate/v1/gate.proto\x12\x0fmemoria.gate.v1\x1a memoria/sibling/v1/sibling.proto\"\x1f\n\x0c\x41\x64mitRequest\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"{\n\rAdmitResponse\x12-\n\tadmission\x18\x01 \x01(\x0e\x32\x1a.memoria.gate.v1.Admission\x12\r\n\x05owner\x18\x02 \x01(\x08\x12,\n\x07subject\x18\x03 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\">\n\x0cSiblingClaim\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07item_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\"2\n\nOwnedClaim\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0f\n\x07present\x18\x02 \x01(\x08\"p\n\x05\x43laim\x12\x30\n\x07sibling\x18\x01 \x01(\x0b\x32\x1d.memoria.gate.v1.SiblingClaimH\x00\x12,\n\x05owned\x18\x02 \x01(\x0b\x32\x1b.memoria.gate.v1.OwnedClaimH\x00\x42\x07\n\x05owner\"h\n\x10\x41uthorizeRequest\x12,\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\x12&\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x16.memoria.gate.v1.Claim\"b\n\x06Ruling\x12\x31\n\x0b\x64isposition\x18\x01 \x01(\x0e\x32\x1c.memoria.gate.v1.Disposition\x12%\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x16.memoria.gate.v1.Cause\"=\n\x11\x41uthorizeResponse\x12(\n\x07rulings\x18\x01 \x03(\x0b\x32\x17.memoria.gate.v1.Ruling\"V\n\x10\x41ggregateRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x35\n\x07request\x18\x02 \x01(\x0b\x32$.memoria.sibling.v1.AggregateRequest\"L\n\x11\x41ggregateResponse\x12\x37\n\x08response\x18\x01 \x01(\x0b\x32%.memoria.sibling.v1.AggregateResponse\"i\n\tWorkOrder\x12\x10\n\x08order_id\x18\x01 \x01(\t\x12,\n\x04kind\x18\x02 \x01(\x0e\x32\x1e.memoria.gate.v1.WorkOrderKind\x12\x0b\n\x03\x61pp\x18\x03 \x01(\t\x12\x0f\n\x07item_id\x18\x04 \x01(\t\"\x17\n\x15TakeWorkOrdersRequest\"D\n\x16TakeWorkOrdersResponse\x12*\n\x06orders\x18\x01 \x03(\x0b\x32\x1a.memoria.gate.v1.WorkOrder\".\n\x19\x43ompleteWorkOrdersRequest\x12\x11\n\torder_ids\x18\x01 \x03(\t\"\x1c\n\x1a\x43ompleteWorkOrdersResponse*U\n\tAdmission\x12\x19\n\x15\x41\x44MISSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41\x44MISSION_ADMITTED\x10\x01\x12\x15\n\x11\x41\x44MISSION_REFUSED\x10\x02*q\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44ISPOSITION_SPEAK\x10\x01\x12\x14\n\x10\x44ISPOSITION_OMIT\x10\x02\x12\x18\n\x14\x44ISPOSITION_WITHHOLD\x10\x03*U\n\x05\x43\x61use\x12\x15\n\x11\x43\x41USE_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41USE_NO_ANSWER\x10\x01\x12\x0f\n\x0b\x43\x41USE_STALE\x10\x02\x12\x0f\n\x0b\x43\x41USE_AHEAD\x10\x03*m\n\rWorkOrderKind\x12\x1f\n\x1bWORK_ORDER_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17WORK_ORDER_KIND_REFETCH\x10\x01\x12\x1e\n\x1aWORK_ORDER_KIND_REANNOUNCE\x10\x02\x32\xcf\x03\n\x0bGateService\x12\x46\n\x05\x41\x64mit\x12\x1d.memoria.gate.v1.AdmitRequest\x1a\x1e.memoria.gate.v1.AdmitResponse\x12R\n\tAuthorize\x12!.memoria.gate.v1.AuthorizeRequest\x1a\".memoria.gate.v1.AuthorizeResponse\x12R\n\tAggregate\x12!.memoria.gate.v1.AggregateRequest\x1a\".memoria.gate.v1.AggregateResponse\x12\x61\n\x0eTakeWorkOrders\x12&.memoria.gate.v1.TakeWorkOrdersRequest\x1a\'.memoria.gate.v1.TakeWorkOrdersResponse\x12m\n\x12\x43ompleteWorkOrders\x12*.memoria.gate.v1.CompleteWorkOrdersRequest\x1a+.memoria.gate.v1.CompleteWorkOrdersResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1amemoria/gate/v1/gate.proto\x12\x0fmemoria.gate.v1\x1a memoria/sibling/v1/sibling.proto\"\x1f\n\x0c\x41\x64mitRequest\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"{\n\rAdmitResponse\x12-\n\tadmission\x18\x01 \x01(\x0e\x32\x1a.memoria.gate.v1.Admission\x12\r\n\x05owner\x18\x02 \x01(\x08\x12,\n\x07subject\x18\x03 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\">\n\x0cSiblingClaim\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07item_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\"2\n\nOwnedClaim\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0f\n\x07present\x18\x02 \x01(\x08\"p\n\x05\x43laim\x12\x30\n\x07sibling\x18\x01 \x01(\x0b\x32\x1d.memoria.gate.v1.SiblingClaimH\x00\x12,\n\x05owned\x18\x02 \x01(\x0b\x32\x1b.memoria.gate.v1.OwnedClaimH\x00\x42\x07\n\x05owner\"h\n\x10\x41uthorizeRequest\x12,\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\x12&\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x16.memoria.gate.v1.Claim\"b\n\x06Ruling\x12\x31\n\x0b\x64isposition\x18\x01 \x01(\x0e\x32\x1c.memoria.gate.v1.Disposition\x12%\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x16.memoria.gate.v1.Cause\"=\n\x11\x41uthorizeResponse\x12(\n\x07rulings\x18\x01 \x03(\x0b\x32\x17.memoria.gate.v1.Ruling\"V\n\x10\x41ggregateRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x35\n\x07request\x18\x02 \x01(\x0b\x32$.memoria.sibling.v1.AggregateRequest\"L\n\x11\x41ggregateResponse\x12\x37\n\x08response\x18\x01 \x01(\x0b\x32%.memoria.sibling.v1.AggregateResponse\"i\n\tWorkOrder\x12\x10\n\x08order_id\x18\x01 \x01(\t\x12,\n\x04kind\x18\x02 \x01(\x0e\x32\x1e.memoria.gate.v1.WorkOrderKind\x12\x0b\n\x03\x61pp\x18\x03 \x01(\t\x12\x0f\n\x07item_id\x18\x04 \x01(\t\"\x17\n\x15TakeWorkOrdersRequest\"D\n\x16TakeWorkOrdersResponse\x12*\n\x06orders\x18\x01 \x03(\x0b\x32\x1a.memoria.gate.v1.WorkOrder\".\n\x19\x43ompleteWorkOrdersRequest\x12\x11\n\torder_ids\x18\x01 \x03(\t\"\x1c\n\x1a\x43ompleteWorkOrdersResponse\"=\n\nFetchCount\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x65tched\x18\x02 \x01(\r\x12\x11\n\tnot_found\x18\x03 \x01(\r\"T\n\x14ReportFetchesRequest\x12+\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x1b.memoria.gate.v1.FetchCount\x12\x0f\n\x07lineage\x18\x02 \x01(\t\"\x17\n\x15ReportFetchesResponse\"r\n\x07\x46inding\x12,\n\x05state\x18\x01 \x01(\x0e\x32\x1d.memoria.gate.v1.BreakerState\x12-\n\x07lacking\x18\x02 \x03(\x0e\x32\x1c.memoria.gate.v1.BreakerLack\x12\n\n\x02\x61t\x18\x03 \x01(\x03\"\x9d\x01\n\x0fSiblingFindings\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12)\n\x07refusal\x18\x02 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12\'\n\x05\x66\x65tch\x18\x03 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12)\n\x07restore\x18\x04 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\"\x15\n\x13ListFindingsRequest\"J\n\x14ListFindingsResponse\x12\x32\n\x08siblings\x18\x01 \x03(\x0b\x32 .memoria.gate.v1.SiblingFindings*U\n\tAdmission\x12\x19\n\x15\x41\x44MISSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41\x44MISSION_ADMITTED\x10\x01\x12\x15\n\x11\x41\x44MISSION_REFUSED\x10\x02*q\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44ISPOSITION_SPEAK\x10\x01\x12\x14\n\x10\x44ISPOSITION_OMIT\x10\x02\x12\x18\n\x14\x44ISPOSITION_WITHHOLD\x10\x03*U\n\x05\x43\x61use\x12\x15\n\x11\x43\x41USE_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41USE_NO_ANSWER\x10\x01\x12\x0f\n\x0b\x43\x41USE_STALE\x10\x02\x12\x0f\n\x0b\x43\x41USE_AHEAD\x10\x03*m\n\rWorkOrderKind\x12\x1f\n\x1bWORK_ORDER_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17WORK_ORDER_KIND_REFETCH\x10\x01\x12\x1e\n\x1aWORK_ORDER_KIND_REANNOUNCE\x10\x02*\x83\x01\n\x0c\x42reakerState\x12\x1d\n\x19\x42REAKER_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_STATE_QUIET\x10\x01\x12\x17\n\x13\x42REAKER_STATE_FIRED\x10\x02\x12\"\n\x1e\x42REAKER_STATE_CANNOT_DETERMINE\x10\x03*_\n\x0b\x42reakerLack\x12\x1c\n\x18\x42REAKER_LACK_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_LACK_WINDOW\x10\x01\x12\x19\n\x15\x42REAKER_LACK_BASELINE\x10\x02\x32\x8c\x05\n\x0bGateService\x12\x46\n\x05\x41\x64mit\x12\x1d.memoria.gate.v1.AdmitRequest\x1a\x1e.memoria.gate.v1.AdmitResponse\x12R\n\tAuthorize\x12!.memoria.gate.v1.AuthorizeRequest\x1a\".memoria.gate.v1.AuthorizeResponse\x12R\n\tAggregate\x12!.memoria.gate.v1.AggregateRequest\x1a\".memoria.gate.v1.AggregateResponse\x12\x61\n\x0eTakeWorkOrders\x12&.memoria.gate.v1.TakeWorkOrdersRequest\x1a\'.memoria.gate.v1.TakeWorkOrdersResponse\x12m\n\x12\x43ompleteWorkOrders\x12*.memoria.gate.v1.CompleteWorkOrdersRequest\x1a+.memoria.gate.v1.CompleteWorkOrdersResponse\x12^\n\rReportFetches\x12%.memoria.gate.v1.ReportFetchesRequest\x1a&.memoria.gate.v1.ReportFetchesResponse\x12[\n\x0cListFindings\x12$.memoria.gate.v1.ListFindingsRequest\x1a%.memoria.gate.v1.ListFindingsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memoria.gate.v1.gate_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ADMISSION']._serialized_start=1184
-  _globals['_ADMISSION']._serialized_end=1269
-  _globals['_DISPOSITION']._serialized_start=1271
-  _globals['_DISPOSITION']._serialized_end=1384
-  _globals['_CAUSE']._serialized_start=1386
-  _globals['_CAUSE']._serialized_end=1471
-  _globals['_WORKORDERKIND']._serialized_start=1473
-  _globals['_WORKORDERKIND']._serialized_end=1582
+  _globals['_ADMISSION']._serialized_start=1733
+  _globals['_ADMISSION']._serialized_end=1818
+  _globals['_DISPOSITION']._serialized_start=1820
+  _globals['_DISPOSITION']._serialized_end=1933
+  _globals['_CAUSE']._serialized_start=1935
+  _globals['_CAUSE']._serialized_end=2020
+  _globals['_WORKORDERKIND']._serialized_start=2022
+  _globals['_WORKORDERKIND']._serialized_end=2131
+  _globals['_BREAKERSTATE']._serialized_start=2134
+  _globals['_BREAKERSTATE']._serialized_end=2265
+  _globals['_BREAKERLACK']._serialized_start=2267
+  _globals['_BREAKERLACK']._serialized_end=2362
   _globals['_ADMITREQUEST']._serialized_start=81
   _globals['_ADMITREQUEST']._serialized_end=112
   _globals['_ADMITRESPONSE']._serialized_start=114
@@ -70,6 +74,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMPLETEWORKORDERSREQUEST']._serialized_end=1152
   _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_start=1154
   _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_end=1182
-  _globals['_GATESERVICE']._serialized_start=1585
-  _globals['_GATESERVICE']._serialized_end=2048
+  _globals['_FETCHCOUNT']._serialized_start=1184
+  _globals['_FETCHCOUNT']._serialized_end=1245
+  _globals['_REPORTFETCHESREQUEST']._serialized_start=1247
+  _globals['_REPORTFETCHESREQUEST']._serialized_end=1331
+  _globals['_REPORTFETCHESRESPONSE']._serialized_start=1333
+  _globals['_REPORTFETCHESRESPONSE']._serialized_end=1356
+  _globals['_FINDING']._serialized_start=1358
+  _globals['_FINDING']._serialized_end=1472
+  _globals['_SIBLINGFINDINGS']._serialized_start=1475
+  _globals['_SIBLINGFINDINGS']._serialized_end=1632
+  _globals['_LISTFINDINGSREQUEST']._serialized_start=1634
+  _globals['_LISTFINDINGSREQUEST']._serialized_end=1655
+  _globals['_LISTFINDINGSRESPONSE']._serialized_start=1657
+  _globals['_LISTFINDINGSRESPONSE']._serialized_end=1731
+  _globals['_GATESERVICE']._serialized_start=2365
+  _globals['_GATESERVICE']._serialized_end=3017
 # @@protoc_insertion_point(module_scope)

@@ -33,6 +33,19 @@ class WorkOrderKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     WORK_ORDER_KIND_UNSPECIFIED: _ClassVar[WorkOrderKind]
     WORK_ORDER_KIND_REFETCH: _ClassVar[WorkOrderKind]
     WORK_ORDER_KIND_REANNOUNCE: _ClassVar[WorkOrderKind]
+
+class BreakerState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    BREAKER_STATE_UNSPECIFIED: _ClassVar[BreakerState]
+    BREAKER_STATE_QUIET: _ClassVar[BreakerState]
+    BREAKER_STATE_FIRED: _ClassVar[BreakerState]
+    BREAKER_STATE_CANNOT_DETERMINE: _ClassVar[BreakerState]
+
+class BreakerLack(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    BREAKER_LACK_UNSPECIFIED: _ClassVar[BreakerLack]
+    BREAKER_LACK_WINDOW: _ClassVar[BreakerLack]
+    BREAKER_LACK_BASELINE: _ClassVar[BreakerLack]
 ADMISSION_UNSPECIFIED: Admission
 ADMISSION_ADMITTED: Admission
 ADMISSION_REFUSED: Admission
@@ -47,6 +60,13 @@ CAUSE_AHEAD: Cause
 WORK_ORDER_KIND_UNSPECIFIED: WorkOrderKind
 WORK_ORDER_KIND_REFETCH: WorkOrderKind
 WORK_ORDER_KIND_REANNOUNCE: WorkOrderKind
+BREAKER_STATE_UNSPECIFIED: BreakerState
+BREAKER_STATE_QUIET: BreakerState
+BREAKER_STATE_FIRED: BreakerState
+BREAKER_STATE_CANNOT_DETERMINE: BreakerState
+BREAKER_LACK_UNSPECIFIED: BreakerLack
+BREAKER_LACK_WINDOW: BreakerLack
+BREAKER_LACK_BASELINE: BreakerLack
 
 class AdmitRequest(_message.Message):
     __slots__ = ("address",)
@@ -157,3 +177,57 @@ class CompleteWorkOrdersRequest(_message.Message):
 class CompleteWorkOrdersResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class FetchCount(_message.Message):
+    __slots__ = ("app", "fetched", "not_found")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    FETCHED_FIELD_NUMBER: _ClassVar[int]
+    NOT_FOUND_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    fetched: int
+    not_found: int
+    def __init__(self, app: _Optional[str] = ..., fetched: _Optional[int] = ..., not_found: _Optional[int] = ...) -> None: ...
+
+class ReportFetchesRequest(_message.Message):
+    __slots__ = ("counts", "lineage")
+    COUNTS_FIELD_NUMBER: _ClassVar[int]
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    counts: _containers.RepeatedCompositeFieldContainer[FetchCount]
+    lineage: str
+    def __init__(self, counts: _Optional[_Iterable[_Union[FetchCount, _Mapping]]] = ..., lineage: _Optional[str] = ...) -> None: ...
+
+class ReportFetchesResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class Finding(_message.Message):
+    __slots__ = ("state", "lacking", "at")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    LACKING_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    state: BreakerState
+    lacking: _containers.RepeatedScalarFieldContainer[BreakerLack]
+    at: int
+    def __init__(self, state: _Optional[_Union[BreakerState, str]] = ..., lacking: _Optional[_Iterable[_Union[BreakerLack, str]]] = ..., at: _Optional[int] = ...) -> None: ...
+
+class SiblingFindings(_message.Message):
+    __slots__ = ("app", "refusal", "fetch", "restore")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    FETCH_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    refusal: Finding
+    fetch: Finding
+    restore: Finding
+    def __init__(self, app: _Optional[str] = ..., refusal: _Optional[_Union[Finding, _Mapping]] = ..., fetch: _Optional[_Union[Finding, _Mapping]] = ..., restore: _Optional[_Union[Finding, _Mapping]] = ...) -> None: ...
+
+class ListFindingsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListFindingsResponse(_message.Message):
+    __slots__ = ("siblings",)
+    SIBLINGS_FIELD_NUMBER: _ClassVar[int]
+    siblings: _containers.RepeatedCompositeFieldContainer[SiblingFindings]
+    def __init__(self, siblings: _Optional[_Iterable[_Union[SiblingFindings, _Mapping]]] = ...) -> None: ...

@@ -60,6 +60,16 @@ class GateServiceStub:
                 request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersRequest.SerializeToString,
                 response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersResponse.FromString,
                 _registered_method=True)
+        self.ReportFetches = channel.unary_unary(
+                '/memoria.gate.v1.GateService/ReportFetches',
+                request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesRequest.SerializeToString,
+                response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesResponse.FromString,
+                _registered_method=True)
+        self.ListFindings = channel.unary_unary(
+                '/memoria.gate.v1.GateService/ListFindings',
+                request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.SerializeToString,
+                response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.FromString,
+                _registered_method=True)
 
 
 class GateServiceServicer:
@@ -101,6 +111,21 @@ class GateServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReportFetches(self, request, context):
+        """ReportFetches counts what siblings answered to S3, for the fetch breaker.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListFindings(self, request, context):
+        """ListFindings tells what the three breakers say of each sibling now. For owners only: a count of refusals shown to
+        anyone else is a disclosure.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GateServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +153,16 @@ def add_GateServiceServicer_to_server(servicer, server):
                     servicer.CompleteWorkOrders,
                     request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersRequest.FromString,
                     response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersResponse.SerializeToString,
+            ),
+            'ReportFetches': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReportFetches,
+                    request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesRequest.FromString,
+                    response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesResponse.SerializeToString,
+            ),
+            'ListFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFindings,
+                    request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.FromString,
+                    response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +301,60 @@ class GateService:
             '/memoria.gate.v1.GateService/CompleteWorkOrders',
             memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersRequest.SerializeToString,
             memoria_dot_gate_dot_v1_dot_gate__pb2.CompleteWorkOrdersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReportFetches(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.gate.v1.GateService/ReportFetches',
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesRequest.SerializeToString,
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ReportFetchesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.gate.v1.GateService/ListFindings',
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.SerializeToString,
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

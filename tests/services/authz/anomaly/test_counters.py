@@ -1,0 +1,130 @@
+"""What is counted, how long it is kept, and that what is missing is never told as "no anomaly" (RET-09, -10, -14)."""
+
+import asyncio
+import sqlite3
+
+import pytest
+
+from memoria_authz.anomaly.breakers import Lack, State
+from memoria_authz.anomaly.ledger import Ledger
+from memoria_chassis.aead import Sealer
+
+from .conftest import DAY, KEY, Counted
+
+
+@pytest.mark.parametrize(
+    ("damage", "lacking"),
+    [
+        ("DELETE FROM count_accounts WHERE app = 'sheets'", (Lack.WINDOW, Lack.BASELINE)),
+        ("UPDATE count_accounts SET sealed = x'00' WHERE app = 'sheets'", (Lack.WINDOW, Lack.BASELINE)),
+        ("DELETE FROM answer_counts WHERE day = (SELECT max(day) FROM answer_counts)", (Lack.WINDOW,)),
+        ("DELETE FROM answer_counts WHERE day = (SELECT min(day) FROM answer_counts)", (Lack.BASELINE,)),
+        ("UPDATE answer_counts SET sealed = zeroblob(60)", (Lack.WINDOW, Lack.BASELINE)),
+        ("DELETE FROM fetch_counts", (Lack.WINDOW,)),
+    ],
+)
+async def test_counters_that_are_gone_or_do_not_open_are_named(
+    grown: Counted, damage: str, lacking: tuple[Lack, ...]
+) -> None:
+    """Each by what it takes away; the neighbour can still be told.
+
+    Broken to see it red: an account without the number of a day's rows, and a missing one told as "no anomaly".
+    """
+    grown.answers("ann", visible=1)
+    grown.days(1)
+    grown.answers("ann", refused=1)
+    grown.fetches(fetched=1)
+    assert (await grown.of()).refusal.state is State.QUIET
+    await grown.broken(damage)
+    found = await grown.of()
+    assert (found.refusal.state, found.refusal.lacking) == (State.CANNOT_DETERMINE, lacking)
+    assert (found.fetch.state, found.fetch.lacking) == (State.CANNOT_DETERMINE, lacking)
+    assert (await grown.of("docs")).refusal.state is State.QUIET
+
+
+@pytest.mark.parametrize(
+    ("days", "state"), [(0, State.CANNOT_DETERMINE), (6, State.CANNOT_DETERMINE), (7, State.QUIET)]
+)
+async def test_a_count_that_is_younger_than_its_baseline_cannot_tell(counted: Counted, days: int, state: State) -> None:
+    """Days without a row count too: a pod that slept through them has missed nothing that was asked."""
+    counted.days(days)
+    found = (await counted.of()).refusal
+    assert (found.state, found.lacking) == (state, (Lack.BASELINE,) if days < 7 else ())
+
+
+async def test_our_own_restore_begins_the_count_anew(grown: Counted) -> None:
+    """Days may be missing that no row tells of. It is known by search's database, which is put back with ours.
+
+    Broken to see it red: `belong` without the new beginning, and with one for the first history ever named.
+    """
+    await grown.counters.belong("first")
+    await grown.counters.belong("first")
+    assert (await grown.of()).refusal.state is State.QUIET
+    await grown.counters.belong("second")
+    for app in ("sheets", "docs"):
+        assert (await grown.of(app)).refusal.lacking == (Lack.BASELINE,)
+    assert (await grown.of()).restore.state is State.QUIET
+
+
+async def test_a_day_is_kept_for_seven_more_and_then_erased(counted: Counted) -> None:
+    """Eight dates in all (RET-10), and their erasure is no loss to be told."""
+    for _ in range(12):
+        counted.answers("ann", visible=1)
+        counted.fetches(fetched=1)
+        await counted.of()
+        counted.days(1)
+    assert (await counted.of()).refusal.state is State.QUIET
+    with sqlite3.connect(counted.path) as connection:
+        for table in ("answer_counts", "fetch_counts"):
+            days = [day for (day,) in connection.execute(f"SELECT DISTINCT day FROM {table} ORDER BY day")]
+            today = int(counted.clock.now().timestamp() // DAY)
+            assert days == list(range(today - 7, today))
+    connection.close()
+
+
+async def test_neither_who_asked_nor_what_was_answered_can_be_read(grown: Counted) -> None:
+    """Addresses are fingerprints and counts are sealed: the same counts twice are different bytes."""
+    grown.answers("ann", visible=7)
+    grown.answers("bob", visible=7)
+    await grown.of()
+    with sqlite3.connect(grown.path) as connection:
+        rows = connection.execute("SELECT asker, sealed FROM answer_counts").fetchall()
+    connection.close()
+    assert len(rows) == len({sealed for _, sealed in rows}) == 2
+    assert not any(b"ann" in asker or (7).to_bytes(8, "big") in sealed for asker, sealed in rows)
+    await grown.close()
+    assert b"example.test" not in grown.path.read_bytes()
+    await grown.open()
+
+
+async def test_a_write_that_fails_loses_no_count(grown: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is written with the next one, once. Broken to see it red: without `_put_back`, and with it twice."""
+    grown.fetches(fetched=1)
+    await grown.of()
+    grown.days(1)
+    real = grown.database.write
+
+    async def full(_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(grown.database, "write", full)
+    grown.fetches(not_found=10)
+    await asyncio.sleep(0.05)
+    grown.fetches(not_found=9)
+    monkeypatch.setattr(grown.database, "write", real)
+    assert (await grown.of()).fetch.state is State.QUIET
+    grown.fetches(not_found=1)
+    assert (await grown.of()).fetch.state is State.FIRED
+
+
+async def test_counts_of_many_at_once_add_up(grown: Counted) -> None:
+    """Two hundred askers, each counted while the ones before are being written."""
+    for turn in range(200):
+        grown.answers(f"person{turn % 20}", visible=1)
+        grown.fetches(not_found=1)
+        await asyncio.sleep(0)
+    await grown.of()
+    today = int(grown.clock.now().timestamp() // DAY)
+    tally = await grown.database.read(lambda db: Ledger(db, Sealer(KEY)).tally("sheets", today))
+    assert [answers.visible for answers in tally.answers[today].values()] == [10] * 20
+    assert tally.fetches[today].not_found == 200
