@@ -342,6 +342,9 @@ class Orders:
     async def complete(self, orders: list[Any]) -> None:
         """Nothing to complete."""
 
+    async def report(self, app: str, counts: Any, lineage: str) -> None:
+        """Nobody counts."""
+
 
 ROUND = {
     name: act for name, act in (SILENT | ENDLESS).items() if name in {"silence", "dripping body", "an endless body"}

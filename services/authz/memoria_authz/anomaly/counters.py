@@ -34,6 +34,7 @@ class Counters:
         self._clock = clock
         self._apps = tuple(apps)
         self._pending: _Pending = {}
+        self._lineage = ""
         self._restored: dict[str, int] = {}  # when, seconds since 1970
         self._something = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -78,6 +79,8 @@ class Counters:
 
     async def belong(self, lineage: str) -> None:
         """Count for this history of search's database."""
+        if lineage == self._lineage:
+            return
         today = self._today()
 
         def belong(connection: sqlite3.Connection) -> int:
@@ -86,6 +89,7 @@ class Counters:
 
         if begun := await self._database.write(belong):
             log.get_logger().warning("counts begin anew: the databases were put back from a backup", count=begun)
+        self._lineage = lineage
 
     async def findings(self) -> Mapping[str, Findings]:
         """What the breakers say of each sibling, now."""

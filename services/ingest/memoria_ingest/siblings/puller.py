@@ -9,10 +9,10 @@ from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Pair, Revision
 from memoria_ingest.index_client import IndexClient
-from memoria_ingest.orders_client import Order
+from memoria_ingest.orders_client import FetchCounts, Order
 from memoria_ingest.siblings.announce import read_announce
 from memoria_ingest.siblings.content import document_from
-from memoria_ingest.siblings.sibling_client import FeedPage, SiblingClient
+from memoria_ingest.siblings.sibling_client import Content, FeedPage, SiblingClient
 from memoria_ingest.siblings.state import History, Source, SourceState, SourceStore
 
 _AT_ONCE = 6  # S3 calls under way at one sibling
@@ -37,6 +37,7 @@ class Puller:
         self._with_bodies = with_bodies
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._stuck = ("", 0)  # (where nothing could be fetched, how many pulls in a row)
+        self.fetches = FetchCounts()
         self.app = client.app
 
     async def pull(self, orders: list[Order], history: History | None = None) -> list[Order]:
@@ -177,7 +178,7 @@ class Puller:
         """Whether there is nothing left to fetch of it. Raises nothing: one item never costs the others."""
         async with self._slots:
             try:
-                content = await self._client.content(pair)
+                content = await self._content(pair)
                 document = await asyncio.to_thread(
                     document_from, self.app, pair.item_id, content, with_body=self._with_bodies
                 )
@@ -194,6 +195,16 @@ class Puller:
                 log.get_logger().warning("search did not take an item", app=self.app, kind=error.kind.value)
                 return False
             return True
+
+    async def _content(self, pair: Pair) -> Content:
+        """S3, counted: what was found and what was not; anything else is no answer (RET-12)."""
+        try:
+            content = await self._client.content(pair)
+        except ServiceError as error:
+            self.fetches.not_found += error.kind is Kind.NOT_FOUND
+            raise
+        self.fetches.fetched += 1
+        return content
 
     async def _tell(self, source: Source) -> None:
         try:

@@ -80,6 +80,10 @@ class Rounds:
             await self._orders.complete(done)
         except ServiceError as error:
             log.get_logger().warning("orders could not be completed", app=puller.app, kind=error.kind.value)
+        try:  # also where nothing was fetched: the history may be another
+            await self._orders.report(puller.app, puller.fetches, history.lineage if history else "")
+        except ServiceError as error:  # told with the next pull's
+            log.get_logger().warning("fetches could not be counted", app=puller.app, kind=error.kind.value)
 
     async def _open_orders(self) -> list[Order]:
         """The open orders, asked for once for all the pulls that a nudge starts."""

@@ -11,6 +11,7 @@ from memoria_chassis import log
 from memoria_chassis.errors import Kind
 from memoria_contract.limits import PAGE_ROWS, SHEET_CELLS, SHEET_TABS
 from memoria_contract.types import Author
+from memoria_ingest.orders_client import FetchCounts
 from memoria_ingest.siblings.state import SourceState
 
 PROTO = "application/proto"
@@ -70,8 +71,9 @@ async def test_a_true_empty_is_recognised(rig: Any) -> None:
 
 
 async def test_an_s3_404_is_no_deletion(rig: Any) -> None:
-    """An item that S3 does not show is kept as it was, and nothing is owed for it."""
+    """An item that S3 does not show is kept as it was, and nothing is owed for it; the fetch breaker hears of it."""
     await rig.pull()
+    assert rig.puller.fetches == FetchCounts(fetched=len(ALL))
     rig.do("edit", item="one", body="newer")
     rig.answer = lambda method, count: (
         Response(b'{"code":"not_found"}', 404, media_type="application/json") if method == "GetContent" else None
@@ -80,6 +82,7 @@ async def test_an_s3_404_is_no_deletion(rig: Any) -> None:
     assert rig.search.bodies() == ALL
     assert await rig.owed() == 0
     assert (await rig.source()).state is SourceState.CURRENT
+    assert rig.puller.fetches == FetchCounts(fetched=len(ALL), not_found=1)
 
 
 async def test_an_s3_failure_is_owed_and_fetched_the_next_time(rig: Any) -> None:
@@ -94,6 +97,7 @@ async def test_an_s3_failure_is_owed_and_fetched_the_next_time(rig: Any) -> None
     await rig.pull()
     assert rig.search.bodies() == ALL - {"body-one"}
     assert await rig.owed() == 1
+    assert rig.puller.fetches == FetchCounts(fetched=len(ALL) - 1)  # what is no answer is counted nowhere (RET-12)
     rig.answer = lambda method, count: None
     await rig.pull()
     assert rig.search.bodies() == ALL

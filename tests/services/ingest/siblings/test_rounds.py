@@ -9,7 +9,7 @@ import uvloop
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
-from memoria_ingest.orders_client import Order
+from memoria_ingest.orders_client import FetchCounts, Order
 from memoria_ingest.siblings.rounds import Rounds
 from memoria_ingest.siblings.state import History
 
@@ -20,6 +20,7 @@ class FakeOrders:
     def __init__(self, *orders: Order) -> None:
         self.open = list(orders)
         self.away = False
+        self.heard: list[tuple[str, int, int, str]] = []
 
     async def take(self) -> list[Order]:
         """The open ones."""
@@ -33,12 +34,20 @@ class FakeOrders:
             raise ServiceError(Kind.UNAVAILABLE, "authz cannot be reached")
         self.open = [order for order in self.open if order not in orders]
 
+    async def report(self, app: str, counts: FetchCounts, lineage: str) -> None:
+        """Hear what fetches came to."""
+        if self.away:
+            raise ServiceError(Kind.UNAVAILABLE, "authz cannot be reached")
+        self.heard.append((app, counts.fetched, counts.not_found, lineage))
+        counts.fetched = counts.not_found = 0
+
 
 class FakePuller:
     """Counts pulls, and lets a test hold one up."""
 
     def __init__(self, app: str = "docs") -> None:
         self.app = app
+        self.fetches = FetchCounts()
         self.pulls: list[list[Order]] = []
         self.histories: list[History | None] = []
         self.begun = asyncio.Event()
@@ -228,3 +237,19 @@ async def test_search_is_asked_once_a_nudge_for_its_history_and_may_not_answer()
         made.nudge()
         await made.settled()
     assert puller.histories == [History("a", 1), None, History("b", 2)]
+
+
+async def test_what_fetches_came_to_is_told_after_each_pull_and_kept_while_authz_is_away() -> None:
+    """Nothing is lost and nothing is told twice (RET-12). Broken to see it red: the counts dropped with the call."""
+    puller, orders = FakePuller(), FakeOrders()
+    made = rounds(puller, orders=orders)
+    puller.fetches = FetchCounts(2, 1)
+    orders.away = True
+    made.nudge()
+    await made.settled()
+    assert orders.heard == []
+    orders.away = False
+    for _ in range(2):
+        made.nudge()
+        await made.settled()
+    assert orders.heard == [("docs", 2, 1, "a"), ("docs", 0, 0, "a")]
