@@ -88,21 +88,28 @@ class LexicalIndex:
         take files away: then the list of segments is read again.
         """
         for _ in range(_LOOKS):
-            meta = (self._directory / "meta.json").read_text()
+            meta = self._meta()
+            segments = json.loads(meta)["segments"]
             try:
-                files = {name: directory / name for name in self._files(json.loads(meta))}
+                files = {name: directory / name for name in self._files(segments)}
                 for name, link in files.items():
                     if not link.exists():
                         os.link(self._directory / name, link)
             except FileNotFoundError:
                 continue
-            return Frozen(files, meta, frozenset(self.numbers), _dead_share(meta) == 0.0)
+            if self._meta() != meta:
+                continue  # files of a merged segment may have gone before they were listed, and nothing said so
+            return Frozen(files, meta, frozenset(self.numbers), _dead_share(segments) == 0.0)
         raise ServiceError(Kind.UNAVAILABLE, "the index is being merged faster than it can be read")
 
-    def _files(self, meta: dict) -> list[str]:
-        """The files of the segments that `meta` lists. Others in the directory are of merges, or about to go."""
+    def _meta(self) -> str:
+        """The engine's list of segments, as of its last commit or merge."""
+        return (self._directory / "meta.json").read_text()
+
+    def _files(self, segments: list[dict]) -> list[str]:
+        """The files of these segments. Others in the directory are of merges, or about to go."""
         wanted: list[str] = []
-        for segment in meta["segments"]:
+        for segment in segments:
             stem = segment["segment_id"].replace("-", "")
             deletes = f"{stem}.{segment['deletes']['opstamp']}.del" if segment["deletes"] else None
             found = [path.name for path in self._directory.glob(f"{stem}.*")]
@@ -114,7 +121,7 @@ class LexicalIndex:
     @property
     def dead_share(self) -> float:
         """The share of chunks that are deleted and not yet merged away; they cost room and blur the statistics."""
-        return _dead_share((self._directory / "meta.json").read_text())
+        return _dead_share(json.loads(self._meta())["segments"])
 
     def close(self) -> None:
         """Let background merges end, so that nothing writes to scratch any more. The index is of no use afterwards."""
@@ -142,8 +149,7 @@ class LexicalIndex:
         return rank(searcher, self._schema, planner, terms, limit, without_apps)
 
 
-def _dead_share(meta: str) -> float:
-    segments = json.loads(meta)["segments"]
+def _dead_share(segments: list[dict]) -> float:
     held = sum(segment["max_doc"] for segment in segments)
     dead = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
     return dead / held if held else 0.0

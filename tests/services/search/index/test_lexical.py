@@ -1,7 +1,9 @@
 """The lexical index: what comes first, and that the order is always the same."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +114,24 @@ def test_a_title_and_a_trail_find_a_chunk(index: LexicalIndex) -> None:
     index.commit()
     assert found(index, "annual reports") == [1]
     assert [(hit.number, hit.ordinal) for hit in index.search(analyser.query("revenue"), 5)] == [(1, 4)]
+
+
+def test_files_that_go_before_they_are_listed_are_not_left_out(
+    tmp_path: Path, index: LexicalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A merge that ends while the files are listed: the list is made again. Broken to see it red: without the second
+    look at the engine's list of segments."""
+    fill(index, ["one budget"])
+    listed = index._files
+
+    def merged_meanwhile(segments: list[dict[str, Any]]) -> list[str]:
+        monkeypatch.setattr(index, "_files", listed)
+        kept = listed(segments)[1:]
+        path = index._directory / "meta.json"
+        path.write_text(path.read_text() + " ")
+        return kept
+
+    monkeypatch.setattr(index, "_files", merged_meanwhile)
+    (tmp_path / "frozen").mkdir()
+    frozen = index.freeze(tmp_path / "frozen")
+    assert sorted(frozen.files) == sorted(listed(json.loads(frozen.meta)["segments"]))
