@@ -12,6 +12,7 @@ from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.model import Change, DocumentRef
 from memoria_search.corpus.schema import MIGRATIONS
 from memoria_search.corpus.sources import Sources
+from memoria_search.index.analysis import Analyser
 from memoria_search.index.vectors.hashing import HashingEmbedder
 from memoria_search.retrieve.candidates import MAX_CANDIDATES, Retriever
 from memoria_search.retrieve.dense import Dense
@@ -37,10 +38,10 @@ async def _measure(plan: Plan, size: int, folder: Path) -> tuple[Figure, Figure]
     ]
     catalogue.apply(Change(tuple(refs)))
     # The query's vector comes from hashing, which takes what a model's would not: its time is left to the model.
-    dense = Dense(HashingEmbedder(built.analyser, WIDTH), lambda: vectors, lambda: size)
+    dense = Dense(HashingEmbedder(Analyser(), WIDTH), lambda: vectors, lambda: size)
     retriever = Retriever([built.index], catalogue, sources, dense)
     queries = built.corpus.queries(plan.queries)
-    analyse = built.analyser.query
+    analyse = built.index.analyser.query
 
     async def words(query: str) -> None:
         await retriever.candidates(analyse(query), MAX_CANDIDATES)

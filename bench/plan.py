@@ -30,8 +30,12 @@ class Built:
 
     corpus: Corpus
     folder: Path
-    analyser: Analyser
     index: LexicalIndex
+
+    def forget(self) -> None:
+        """Have the index know no word of a query, as after a wake."""
+        self.index.analyser.ask_in(())
+        self.index.commit()
 
 
 class Prepared(Analyser):
@@ -94,7 +98,7 @@ class Plan:
             analyser = Prepared(workers.imap(analysed, _slices(said.texts)))
             index = LexicalIndex(folder, analyser)
             add(index, said.texts)
-        return Built(said, folder, Analyser(), index)
+        return Built(said, folder, index)
 
     def fts5(self, size: int) -> Fts5:
         """The peer, filled with the same chunks."""

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from memoria_search.index.languages import MARK
@@ -29,10 +29,14 @@ class Word:
     times: int = 1
     carrier: bool = False
     pieces: int = 1
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Words are looked up ten times a query. Enough to tell them apart, without all the stems.
+        object.__setattr__(self, "_hash", hash((self.body[:1], self.exact, self.literal, self.times)))
 
     def __hash__(self) -> int:
-        # Enough to tell words apart, and without the stems, of which there may be twenty.
-        return hash((self.body[:1], self.exact, self.literal, self.times))
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 The order is deterministic: score descending, equal scores by key, the same on every call (F28).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,10 @@ class Hit(NamedTuple):
     score: float
 
 
+# As `Hit._make` does it, without a frame of Python for each of them.
+_HIT: Callable[[tuple[int, int, float]], Hit] = partial(tuple.__new__, Hit)
+
+
 def rank(
     searcher: tantivy.Searcher,
     schema: tantivy.Schema,
@@ -51,7 +56,7 @@ def rank(
         scores, keys = _lift(scores, keys, _beside(searcher, _without(schema, phrases, without_apps)))
     scores, keys = scores[:limit], keys[:limit]
     numbers, ordinals = keys >> ORDINAL_BITS, keys & (MAX_ORDINALS - 1)
-    return list(map(Hit._make, zip(numbers.tolist(), ordinals.tolist(), scores.tolist(), strict=True)))
+    return list(map(_HIT, zip(numbers.tolist(), ordinals.tolist(), scores.tolist(), strict=True)))
 
 
 def _top(searcher: tantivy.Searcher, query: tantivy.Query, limit: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
