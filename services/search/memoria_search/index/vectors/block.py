@@ -87,10 +87,11 @@ class Block:
         The sum of 512 products of bytes is below 2^24, so float32 holds it exactly.
         """
         count = self.count
-        scores = np.empty(count, dtype=np.float32)
+        scores = np.empty(0, dtype=np.float32)
         if count:
-            simsimd.dot(self.matrix[:count], query, out=scores, out_dtype="float32")
-            scores *= self.scales[:count]
+            # Not with `out`: simsimd 6.5 then gives a reference to None away at each call, and once all are given away
+            # the interpreter ends.
+            scores = np.asarray(simsimd.dot(self.matrix[:count], query, out_dtype="float32")) * self.scales[:count]
         if self.dead:
             scores[~self.live[:count]] = _NONE
         if barred is not None:

@@ -1,5 +1,6 @@
 """The vector index beside a naive oracle: same rows, same order, whatever was masked, cleaned or loaded again."""
 
+import sys
 import threading
 
 import numpy as np
@@ -321,3 +322,17 @@ def test_garbage_is_refused_or_is_a_piece(garbage: bytes, at: int) -> None:
         except ServiceError as refused:
             kinds.append(refused.kind)
         assert (kinds, len(again)) in (([Kind.INVALID], 0), ([], 4))
+
+
+def test_a_search_gives_no_reference_away() -> None:
+    """None loses none, or the interpreter would end after some ten thousand blocks searched.
+
+    Broken to see it red: simsimd's `out`, which loses one a call; at a million vectors a benchmark ended the process.
+    """
+    index, _ = filled(200, block_rows=50)
+    query = some(1, 1)
+    found(index, query)
+    before = sys.getrefcount(None)
+    for _ in range(200):
+        found(index, query)
+    assert sys.getrefcount(None) > before - 100
