@@ -28,9 +28,13 @@ from memoria_search.snapshot.snapshots import Snapshots
 DEAD_LIMIT = 0.3
 """The share of deleted chunks from which an index is made anew at a wake: the waste has grown to what that costs."""
 
-_SLICE = 250  # documents between two commits of a rebuild: what a stop has to wait for
-_CHECKPOINT = 2_000
-"""Documents between two generations of a rebuild, about 24,000 chunks: a kill costs seconds, not all (F35)."""
+_SLICE = 250  # documents between two looks of a rebuild at whether to go on: what a stop has to wait for
+_CHECKPOINT = 24_000
+"""Chunks between two commits of a rebuild, each of which a generation follows: a kill costs seconds, not all (F35).
+
+The engine merges all segments of less than 10,000 chunks with one another whenever there are eight. So small ones would
+be written, and uploaded, again with the first few documents that change.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +135,21 @@ async def _add(
 ) -> int:
     """Index documents from their sealed chunks; how many rows did not open."""
 
+    taken = 0
+
     def take(ref: DocumentRef, about: Metadata, chunks: Iterator[tuple[int, Chunk]]) -> None:
-        handle.index.add(handle.indexed(ref, about, chunks))
+        nonlocal taken
+        indexed = list(handle.indexed(ref, about, chunks))
+        handle.index.add(indexed)
+        taken += len(indexed)
 
     damaged, left = 0, iter(missing)
     for at in range(0, len(missing), _SLICE):
         damaged += await finish(store.contents(islice(left, _SLICE), take))
-        await in_thread(handle.index.commit)
-        done = at + _SLICE
-        if checkpoint and done % _CHECKPOINT == 0 and done < len(missing):
-            await checkpoint(handle)
-    if not missing:
-        await in_thread(handle.index.commit)
+        if taken >= _CHECKPOINT and at + _SLICE < len(missing):
+            taken = 0
+            await in_thread(handle.index.commit)
+            if checkpoint:
+                await checkpoint(handle)
+    await in_thread(handle.index.commit)
     return damaged
