@@ -26,7 +26,7 @@ from memoria_search.snapshot.snapshots import Snapshots
 
 BYTES_PER_SECOND = 50_000_000
 GOAL_CHUNKS = 700_000  # AMD-04
-_LARGEST = 100_000  # a larger corpus takes longer to put through the write path than everything else together
+_LARGEST = 330_000  # more would be made of the lines of others, whose vocabulary is a guess, and here bytes count
 _KEY = ServiceKey(bytes(32))
 
 
