@@ -51,6 +51,8 @@ class Planner:
         self._schema = schema
         self.languages = tuple(code for code in LANGUAGES if code == ENGLISH or self._frequency("exact", mark(code)))
         """What a query need be asked in: the languages that the index holds texts in, English first."""
+        # English trails bear no mark. Few languages have any, and all terms of a word would be looked up in them.
+        self._trailed = tuple(mark(code) for code in LANGUAGES if self._frequency("trail", mark(code)))
         self._planned: dict[Word, Planned] = {}
 
     @property
@@ -111,7 +113,7 @@ class Planner:
                 if self._frequency("title", term):
                     yield self._term("title", term, fair * TITLE_BOOST)
         for term in word.body:  # a trail is not in the body
-            if self._frequency("trail", term):
+            if (MARK not in term or term.endswith(self._trailed)) and self._frequency("trail", term):
                 yield self._term("trail", term, weight * TRAIL_BOOST)
         for forms, boost in ((word.exact, EXACT_BOOST), (word.literal, LITERAL_BOOST)):
             for form in forms:

@@ -102,7 +102,18 @@ class Stemmers:
 
     def every(self, word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
         """The distinct stems of a folded word in those of `languages` that do not stop at it."""
-        return tuple(dict.fromkeys(self.stem(word, code) for code in languages if word not in STOPS.get(code, ())))
+        if not word.isalpha():
+            return tuple(dict.fromkeys(self.stem(word, code) for code in languages if word not in STOPS.get(code, ())))
+        try:
+            each = self._local.each[languages]
+        except (AttributeError, KeyError):
+            each = self._each(languages)
+        # Written out, because a query's words pass here for each language that the index holds.
+        found: dict[str, None] = {}
+        for stem, stops, suffix in each:
+            if word not in stops:
+                found[respell(stem(word) or word) + suffix] = None
+        return tuple(found)
 
     def stem(self, word: str, language: str) -> str:
         """The stem of a folded word, umlauts respelled, its language marked."""
@@ -114,6 +125,14 @@ class Stemmers:
             stem = self._made(language)
         found = respell(stem(word) or word)
         return found if language == ENGLISH else found + MARK + language
+
+    def _each(self, languages: tuple[str, ...]) -> list[tuple[Callable[[str], str], frozenset[str], str]]:
+        each = self._local.__dict__.setdefault("each", {})
+        each[languages] = [
+            (self._made(code), STOPS.get(code, frozenset()), "" if code == ENGLISH else mark(code))
+            for code in languages
+        ]
+        return each[languages]
 
     def _made(self, language: str) -> Callable[[str], str]:
         made = self._local.__dict__.setdefault("made", {})

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import tantivy
 
 from memoria_search.index.analysis import Analyser, Terms
+from memoria_search.index.languages import MARK
 
 ORDINAL_BITS = 24
 MAX_ORDINALS = 1 << ORDINAL_BITS
@@ -59,7 +60,8 @@ def document_of(chunk: IndexedChunk, analyser: Analyser) -> tantivy.Document:
     document.add_text("app", chunk.app)
     document.add_text("body", " ".join(_bounded(chunk.title.body, terms.body)))
     document.add_text("title", " ".join(chunk.title.body))
-    document.add_text("trail", " ".join(chunk.trail.body))
+    marks = dict.fromkeys(form for form in chunk.trail.exact if form.startswith(MARK))
+    document.add_text("trail", " ".join([*chunk.trail.body, *marks]))
     document.add_text("exact", " ".join(dict.fromkeys([*terms.exact, *chunk.title.exact, *chunk.trail.exact])))
     return document
 
