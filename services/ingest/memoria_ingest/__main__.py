@@ -11,6 +11,7 @@ from memoria_ingest.convert.sandbox import Sandbox
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.orders_client import OrdersClient
 from memoria_ingest.server import IntakeServer
+from memoria_ingest.siblings.controls import Controls
 from memoria_ingest.siblings.puller import Puller
 from memoria_ingest.siblings.rounds import Rounds
 from memoria_ingest.siblings.sibling_client import SiblingClient
@@ -50,7 +51,9 @@ async def build(process: Process) -> None:
     sandbox = Sandbox()
     bounds = await sandbox.probe()
     uploads = Uploads(sandbox, index, process.key())
-    intake_pb2_grpc.add_IntakeServiceServicer_to_server(IntakeServer(uploads, index, rounds, pullers), server)
+    controls = Controls(pullers, store, index, rounds)
+    process.on_close(controls.close)
+    intake_pb2_grpc.add_IntakeServiceServicer_to_server(IntakeServer(uploads, index, rounds, pullers, controls), server)
     rounds.nudge()
 
     async def status() -> dict[str, Any]:
@@ -65,8 +68,9 @@ async def build(process: Process) -> None:
                     "tried_at": source.tried_at.isoformat() if source.tried_at else None,
                     "failure": source.failure or None,
                     "owed": owed,
+                    "paused": stop is not None,
                 }
-                for source, owed in standing
+                for source, owed, stop in standing
             ],
         }
 

@@ -18,6 +18,7 @@ from memoria_ingest.siblings.state import History, Source, SourceState
 from memoria_ingest.wire import SOURCE_STATES
 
 _SECONDS = 30.0
+_COUNT_SECONDS = 1.5  # an index that is asleep takes longer; the page then says that the number cannot be told
 _RETRY_SECONDS = 20
 """A search that is restarted rebuilds its index first; uploads under way wait for it this long before they say so."""
 
@@ -87,6 +88,11 @@ class IndexClient:
         """What is held of a sibling."""
         reply = await self._call(self._stub.ListItems, pb.ListItemsRequest(app=app))
         return [pair_from_wire(item) for item in reply.items]
+
+    async def count(self, app: str) -> int:
+        """How many documents are held of a sibling. Raises ServiceError; not retried, for a page waits."""
+        request = pb.CountItemsRequest(app=app)
+        return int((await self._peer.call(self._stub.CountItems, request, timeout=_COUNT_SECONDS)).held)
 
     async def put_source(self, source: Source) -> None:
         """Say how a source stands, unless search was told already: of a current source it needs no newer time."""

@@ -70,6 +70,11 @@ class IndexServer(IndexServiceServicer):
                 items=[pair_to_wire(pair) for pair in self._library.items(wire.app(request.app))]
             )
 
+    async def CountItems(self, request: pb.CountItemsRequest, context: Any) -> pb.CountItemsResponse:
+        """How much is held of a sibling; an empty catalogue of a library asleep would say none."""
+        async with self._library.awake():
+            return pb.CountItemsResponse(held=sum(1 for _ in self._library.catalogue.items(wire.app(request.app))))
+
     async def PutSource(self, request: pb.PutSourceRequest, context: Any) -> pb.PutSourceResponse:
         """How a source stands."""
         await self._library.sources.put(wire.source(request))

@@ -21,7 +21,7 @@ from memoria_chassis.rpc.server import bind, make_server
 from memoria_ingest import server as module
 from memoria_ingest.convert.result import Converted
 from memoria_ingest.document import Document, Stored
-from memoria_ingest.siblings.state import Source, SourceState
+from memoria_ingest.siblings.state import Source, SourceState, Stop
 from memoria_ingest.uploads import MAX_FILE, Uploads
 
 SERVICE = pb.DESCRIPTOR.services_by_name["IntakeService"]
@@ -38,7 +38,10 @@ class Fakes:
         self.converting, self.ended = asyncio.Event(), asyncio.Event()
         self.go = asyncio.Event()
         self.go.set()
-        self.at_once = self.most = 0
+        self.at_once = self.most = self.counted = 0
+        self.stop: Stop | None = None
+        self.away = False
+        self.wishes: list[tuple[object, ...]] = []
 
     async def convert(self, name: str, data: bytes) -> Converted:
         """Text as it is."""
@@ -67,10 +70,35 @@ class Fakes:
         """Count."""
         self.nudges += 1
 
-    async def source(self) -> tuple[Source, int]:
+    async def source(self) -> tuple[Source, int, Stop | None]:
         """One that failed."""
         moment = datetime(2026, 5, 1, tzinfo=UTC)
-        return Source("docs", "cursor", SourceState.AS_OF, moment, None, "unavailable"), 3
+        return Source("docs", "cursor", SourceState.AS_OF, moment, None, "unavailable"), 3, self.stop
+
+    async def count(self, app: str) -> int:
+        """What search holds, where it answers."""
+        self.counted += 1
+        if self.away:
+            raise ServiceError(Kind.UNAVAILABLE, "search cannot be reached")
+        return 12
+
+    async def sync(self, app: str, *, reannounce: bool) -> None:
+        """An owner's wish."""
+        self._wish("sync", app, reannounce)
+
+    async def pause(self, app: str, *, paused: bool) -> None:
+        """Another."""
+        self._wish("pause", app, paused)
+
+    async def remove(self, app: str) -> int:
+        """And another."""
+        self._wish("remove", app)
+        return 7
+
+    def _wish(self, *wish: object) -> None:
+        if wish[1] != "docs":
+            raise ServiceError(Kind.NOT_FOUND, "There is no such source.")
+        self.wishes.append(wish)
 
 
 @pytest.fixture
@@ -87,7 +115,7 @@ async def peer(fakes: Fakes, tmp_path: Path) -> AsyncIterator[Any]:
     allow = AllowList.load(Path(module.__file__).with_name("allow.toml"), [SERVICE])
     server = make_server(settings, allow, Activity())
     uploads = Uploads(fakes, fakes, ServiceKey(b"k" * 32))  # type: ignore[arg-type] # fakes
-    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes])  # type: ignore[arg-type, list-item] # fakes
+    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes)  # type: ignore[arg-type, list-item] # fakes
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
     bind(server, settings, "ingest")
     await server.start()
@@ -122,7 +150,7 @@ async def upload(peer: Peer, *parts: bytes | tuple[str, int], timeout: float = 1
     return await peer.send(stub(peer).Upload, messages(*parts), timeout=timeout)
 
 
-async def test_only_the_gateway_may_call(peer: Any) -> None:
+async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes) -> None:
     """Every RPC refuses every other service and every unknown token; the gateway is let in.
 
     Broken on 2026-11-30 to see red: `search` added to allow.toml.
@@ -133,6 +161,9 @@ async def test_only_the_gateway_may_call(peer: Any) -> None:
             ("DeleteDocument", pb.DeleteDocumentRequest(document_id="doc")),
             ("Nudge", pb.NudgeRequest()),
             ("ListSources", pb.ListSourcesRequest()),
+            ("SyncSource", pb.SyncSourceRequest(app="docs")),
+            ("PauseSource", pb.PauseSourceRequest(app="docs", paused=True)),
+            ("RemoveSource", pb.RemoveSourceRequest(app="docs")),
         ):
             with pytest.raises(ServiceError) as caught:
                 await made.call(getattr(stub(made), method), request, timeout=5)
@@ -140,6 +171,7 @@ async def test_only_the_gateway_may_call(peer: Any) -> None:
         with pytest.raises(ServiceError) as caught:
             await upload(made, ("a.txt", 1), b"x")
         assert caught.value.kind in {Kind.REFUSED, Kind.UNAUTHENTICATED}
+    assert fakes.wishes == []
     gateway = peer("gateway")
     reply = await gateway.call(stub(gateway).DeleteDocument, pb.DeleteDocumentRequest(document_id="doc"), timeout=5)
     assert reply.deleted == 2
@@ -228,3 +260,49 @@ async def test_nudges_and_sources(peer: Any, fakes: Fakes) -> None:
     with pytest.raises(ServiceError) as caught:
         await gateway.call(stub(gateway).DeleteDocument, pb.DeleteDocumentRequest(document_id="no"), timeout=5)
     assert caught.value.kind is Kind.NOT_FOUND
+
+
+async def test_search_is_asked_for_its_counts_only_where_they_are_wanted(peer: Any, fakes: Fakes) -> None:
+    """A probe asks how sources stand every few seconds, and a count would keep the index awake (TRU-04). A search that
+    does not answer costs the number alone.
+
+    Broken to see it red: counting whatever was asked; the error let through.
+    """
+    gateway = peer("gateway")
+    reply = await gateway.call(stub(gateway).ListSources, pb.ListSourcesRequest(), timeout=5)
+    assert (fakes.counted, reply.sources[0].HasField("held")) == (0, False)
+    fakes.stop = Stop.REMOVING
+    reply = await gateway.call(stub(gateway).ListSources, pb.ListSourcesRequest(count=True), timeout=5)
+    (source,) = reply.sources
+    assert (source.held, source.missed, source.paused, source.removing) == (12, 3, True, True)
+    fakes.away, fakes.stop = True, Stop.PAUSED
+    reply = await gateway.call(stub(gateway).ListSources, pb.ListSourcesRequest(count=True), timeout=5)
+    (source,) = reply.sources
+    assert (source.HasField("held"), source.missed, source.paused, source.removing) == (False, 3, True, False)
+
+
+async def test_an_owners_wishes_reach_their_source(peer: Any, fakes: Fakes) -> None:
+    """Each as it was meant; an app that is not configured is NOT_FOUND.
+
+    Broken to see it red: `paused` not passed on.
+    """
+    gateway = peer("gateway")
+    made = stub(gateway)
+    for app in ("", "nope", "docs\0"):
+        for method, request in (
+            (made.SyncSource, pb.SyncSourceRequest(app=app)),
+            (made.PauseSource, pb.PauseSourceRequest(app=app)),
+            (made.RemoveSource, pb.RemoveSourceRequest(app=app)),
+        ):
+            with pytest.raises(ServiceError) as caught:
+                await gateway.call(method, request, timeout=5)
+            assert caught.value.kind is Kind.NOT_FOUND
+    await gateway.call(made.SyncSource, pb.SyncSourceRequest(app="docs"), timeout=5)
+    await gateway.call(made.SyncSource, pb.SyncSourceRequest(app="docs", reannounce=True), timeout=5)
+    await gateway.call(made.PauseSource, pb.PauseSourceRequest(app="docs", paused=True), timeout=5)
+    await gateway.call(made.PauseSource, pb.PauseSourceRequest(app="docs"), timeout=5)
+    assert (await gateway.call(made.RemoveSource, pb.RemoveSourceRequest(app="docs"), timeout=5)).retired == 7
+    assert fakes.wishes == [
+        ("sync", "docs", False), ("sync", "docs", True), ("pause", "docs", True), ("pause", "docs", False),
+        ("remove", "docs"),
+    ]  # fmt: skip

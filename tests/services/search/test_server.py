@@ -130,6 +130,7 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
         ("gateway", "DeleteDocument", pb.DeleteDocumentRequest(document_id="x")),
         ("gateway", "RetireItems", pb.RetireItemsRequest(app="docs")),
         ("gateway", "ListItems", pb.ListItemsRequest(app="docs")),
+        ("gateway", "CountItems", pb.CountItemsRequest(app="docs")),
         ("gateway", "PutSource", pb.PutSourceRequest(app="docs", state=pb.SOURCE_STATE_CURRENT)),
     ],
 )
@@ -162,6 +163,7 @@ async def test_each_rpc_has_its_caller(fleet: Fleet, caller: str, method: str, r
         ("PutDocument", pb.PutDocumentRequest(upload=pb.UploadOrigin(external_id=b"x" * 32, part=1, parts=1))),
         ("RetireItems", pb.RetireItemsRequest(item_ids=["a"])),
         ("ListItems", pb.ListItemsRequest(app="files")),
+        ("CountItems", pb.CountItemsRequest(app="")),
         ("PutSource", pb.PutSourceRequest(app="docs")),
         ("PutSource", pb.PutSourceRequest(app="docs", state=9)),
         ("PutSource", pb.PutSourceRequest(app="docs", state=1, as_of=Timestamp(seconds=10**15))),
@@ -252,7 +254,8 @@ async def test_a_row_and_a_document_say_all_there_is(fleet: Fleet) -> None:
 
 
 async def test_uploads_are_put_again_listed_not_and_deleted_once(fleet: Fleet) -> None:
-    """CREATED, then REPLACED with a new revision; deletable once; siblings' items are listed, uploads are not."""
+    """CREATED, then REPLACED with a new revision; deletable once; siblings' items are listed and counted, uploads are
+    not."""
     request = pb.PutDocumentRequest(
         upload=pb.UploadOrigin(external_id=b"x" * 32, parts=1), title="F", chunks=[pb.Chunk(text="zqx81")]
     )
@@ -264,6 +267,8 @@ async def test_uploads_are_put_again_listed_not_and_deleted_once(fleet: Fleet) -
     await fleet.put("a", "other")
     listed = await fleet.call("ingest", "ListItems", pb.ListItemsRequest(app="docs"))
     assert [(item.item_id, item.revision) for item in listed.items] == [("a", "r1")]
+    for app, held in (("docs", 1), ("sheets", 0)):
+        assert (await fleet.call("ingest", "CountItems", pb.CountItemsRequest(app=app))).held == held
     delete = pb.DeleteDocumentRequest(document_id=puts[0].document_id)
     assert (await fleet.call("ingest", "DeleteDocument", delete)).deleted == 1
     with pytest.raises(ServiceError) as refused:

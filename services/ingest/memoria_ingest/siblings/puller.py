@@ -11,9 +11,10 @@ from memoria_contract.types import ItemId, Pair, Revision
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.orders_client import FetchCounts, Order
 from memoria_ingest.siblings.announce import read_announce
+from memoria_ingest.siblings.calls import Calls, Interrupted
 from memoria_ingest.siblings.content import document_from
 from memoria_ingest.siblings.sibling_client import Content, FeedPage, SiblingClient
-from memoria_ingest.siblings.state import History, Source, SourceState, SourceStore
+from memoria_ingest.siblings.state import History, Source, SourceState, SourceStore, Stop
 
 _AT_ONCE = 6  # S3 calls under way at one sibling
 _BATCH = 24  # items between two looks at whether anything comes at all
@@ -38,6 +39,7 @@ class Puller:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._stuck = ("", 0)  # (where nothing could be fetched, how many pulls in a row)
         self.fetches = FetchCounts()
+        self.calls = Calls()
         self.app = client.app
 
     async def pull(self, orders: list[Order], history: History | None = None) -> list[Order]:
@@ -46,9 +48,25 @@ class Puller:
         `history` is that of search's corpus, None where it is not known. Another one than the cursor belongs to says
         that the corpus was put back from a backup: the feed would not repeat what it lost (ING-27).
         """
+        async with self.calls.pulling():
+            if await self._store.stop(self.app):
+                return await self._stand_still(orders)
+            return await self._pull(orders, history)
+
+    async def _stand_still(self, orders: list[Order]) -> list[Order]:
+        """A paused source: nothing is asked of the sibling. Its orders are carried out by what a resume reads: the feed
+        for single items, and the announce of a source that was restored, which leaves the ranking at once."""
+        source = await self._store.get(self.app)
+        if any(order.reannounce for order in orders):
+            source = replace(source, state=SourceState.RECONCILING)
+            await self._store.put(source)
+        await self.tell(source)
+        return orders
+
+    async def _pull(self, orders: list[Order], history: History | None) -> list[Order]:
         source = await self._store.get(self.app)
         if source.as_of is None:
-            await self._tell(source)  # a first pull can take minutes, and "nothing matched" would be untrue meanwhile
+            await self.tell(source)  # a first pull can take minutes, and "nothing matched" would be untrue meanwhile
         done: list[Order] = []
         try:
             ordered = _put_back(source, history) or any(order.reannounce for order in orders)
@@ -62,6 +80,8 @@ class Puller:
             owing = bool(await self._store.owed(self.app))
             state = SourceState.PARTIAL if owing else SourceState.CURRENT
             source = replace(self._in(source, history), state=state, as_of=self._clock.now(), failure="")
+        except Interrupted:
+            return done
         except Exception as error:
             kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
             broken = None if isinstance(error, ServiceError) else error  # ours say themselves what they are
@@ -72,7 +92,7 @@ class Puller:
             source = replace(source, failure=kind.value)
         source = replace(source, tried_at=self._clock.now())
         await self._store.put(source)
-        await self._tell(source)
+        await self.tell(source)
         return done
 
     def _in(self, source: Source, history: History | None) -> Source:
@@ -84,7 +104,7 @@ class Puller:
     async def _follow_feed(self, source: Source) -> Source:
         seen = {hash(source.cursor)}  # not the cursors, of which each may be large
         for _ in range(_MAX_PAGES):
-            page = await self._client.changes(source.cursor)
+            page = await self.calls.ask(self._client.changes(source.cursor))
             if page.reannounce_required:
                 return await self._reannounce(source)
             await self._apply(page, source.cursor)
@@ -109,8 +129,8 @@ class Puller:
         source = replace(source, state=SourceState.RECONCILING)
         if ordered or source.cursor or source.as_of is not None:  # else a first contact, with nothing to reconcile
             await self._store.put(source)
-            await self._tell(source)
-        announced = await read_announce(self._client)
+            await self.tell(source)
+        announced = await self.calls.ask(read_announce(self._client))
         held = {pair.item_id: pair.revision for pair in await self._index.held(self.app)}
         differing = [
             Pair(item_id, revision) for item_id, revision in announced.items.items() if held.get(item_id) != revision
@@ -169,6 +189,7 @@ class Puller:
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
             came = await asyncio.gather(*(self._fetch_one(pair) for pair in batch))
+            self.calls.check()  # else what was not asked for would be owed, as if it could not be had
             missed += [pair for pair, good in zip(batch, came, strict=True) if not good]
             if not any(came):
                 return missed + pairs[start + _BATCH :]
@@ -199,22 +220,24 @@ class Puller:
     async def _content(self, pair: Pair) -> Content:
         """S3, counted: what was found and what was not; anything else is no answer (RET-12)."""
         try:
-            content = await self._client.content(pair)
+            content = await self.calls.ask(self._client.content(pair))
         except ServiceError as error:
             self.fetches.not_found += error.kind is Kind.NOT_FOUND
             raise
         self.fetches.fetched += 1
         return content
 
-    async def _tell(self, source: Source) -> None:
+    async def tell(self, source: Source) -> None:
+        """Tell search how the source stands, if it can be told now: the next pull tells it again."""
         try:
             await self._index.put_source(source)
         except ServiceError as error:
             log.get_logger().warning("search could not be told", app=self.app, kind=error.kind.value)
 
-    async def source(self) -> tuple[Source, int]:
-        """How it stands, and how many items are owed."""
-        return await self._store.get(self.app), len(await self._store.owed(self.app))
+    async def source(self) -> tuple[Source, int, Stop | None]:
+        """How it stands, how many items are owed, and whether an owner stopped it."""
+        owed = len(await self._store.owed(self.app))
+        return await self._store.get(self.app), owed, await self._store.stop(self.app)
 
 
 def _put_back(source: Source, history: History | None) -> bool:

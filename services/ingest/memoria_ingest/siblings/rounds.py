@@ -40,14 +40,17 @@ class Rounds:
 
     def nudge(self) -> None:
         """Pull every source soon. Returns at once."""
+        for puller in self._pullers:
+            self.nudge_one(puller)
+
+    def nudge_one(self, puller: Puller) -> None:
+        """Pull one source soon. Returns at once."""
         if self._closed:
             return
-        for puller in self._pullers:
-            if puller.app in self._running:
-                self._again.add(puller.app)
-            else:
-                task = asyncio.create_task(self._pull(puller))
-                self._running[puller.app] = task
+        if puller.app in self._running:
+            self._again.add(puller.app)
+        else:
+            self._running[puller.app] = asyncio.create_task(self._pull(puller))
 
     async def _pull(self, puller: Puller) -> None:
         deadline.forget()  # a nudge's own deadline is over in a moment; the pull that it starts is not

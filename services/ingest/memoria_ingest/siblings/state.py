@@ -29,6 +29,10 @@ MIGRATIONS = [
     ALTER TABLE sources ADD COLUMN lineage TEXT NOT NULL DEFAULT '';
     ALTER TABLE sources ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0
     """,
+    # What an owner stopped. A table and no column: a pull under way writes its row of `sources` whole.
+    """
+    CREATE TABLE stops (app TEXT PRIMARY KEY, removing INTEGER NOT NULL) STRICT
+    """,
 ]
 
 _FILE_FOLLOWS = timedelta(minutes=1)
@@ -41,6 +45,14 @@ class SourceState(Enum):
     AS_OF = "as_of"
     RECONCILING = "reconciling"
     PARTIAL = "partial"
+
+
+class Stop(Enum):
+    """Why an owner's source stands still."""
+
+    PAUSED = 0
+    REMOVING = 1
+    """Paused too, and a removal of what is held was begun and has not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,7 @@ class SourceStore:
         self._owings = 0
         self._owes_nothing: set[str] = set()  # every question asks, and hardly ever is anything owed
         self._held: dict[str, tuple[Source, datetime | None]] = {}  # as it stands, and its `as_of` in the file
+        self._stops: dict[str, Stop | None] = {}
 
     async def get(self, app: str) -> Source:
         """A source; one never seen before stands as never read."""
@@ -153,6 +166,38 @@ class SourceStore:
             item_id, _, revision = self._sealer.open(sealed, _owed_context(app, item)).decode().partition("\0")
             pairs.append(Pair(ItemId(item_id), Revision(revision)))
         return pairs
+
+    async def stop(self, app: str) -> Stop | None:
+        """Whether an owner stopped a source."""
+        if app not in self._stops:
+            row = await self._database.read(
+                lambda c: c.execute("SELECT removing FROM stops WHERE app = ?", (app,)).fetchone()
+            )
+            self._stops.setdefault(app, Stop(row[0]) if row else None)  # not over what was written meanwhile
+        return self._stops[app]
+
+    async def put_stop(self, app: str, stop: Stop | None) -> None:
+        """Stop a source, or let it go on."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM stops WHERE app = ?", (app,))
+            if stop is not None:
+                connection.execute("INSERT INTO stops VALUES (?, ?)", (app, stop.value))
+
+        await self._database.write(change)
+        self._stops[app] = stop
+
+    async def forget(self, app: str) -> None:
+        """Forget where the feed stood and what is owed of a source that was removed; it stays paused."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM sources WHERE app = ?", (app,))
+            connection.execute("DELETE FROM owed WHERE app = ?", (app,))
+            connection.execute("REPLACE INTO stops VALUES (?, ?)", (app, Stop.PAUSED.value))
+
+        await self._database.write(change)
+        self._held[app] = (Source(app), None)
+        self._stops[app] = Stop.PAUSED
 
     def _fingerprint(self, app: str, item_id: str) -> bytes:
         return fingerprint(self._items, f"{app}\0{item_id}".encode())

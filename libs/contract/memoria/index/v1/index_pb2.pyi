@@ -277,6 +277,18 @@ class ListItemsResponse(_message.Message):
     items: _containers.RepeatedCompositeFieldContainer[_sibling_pb2.ItemRevision]
     def __init__(self, items: _Optional[_Iterable[_Union[_sibling_pb2.ItemRevision, _Mapping]]] = ...) -> None: ...
 
+class CountItemsRequest(_message.Message):
+    __slots__ = ("app",)
+    APP_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    def __init__(self, app: _Optional[str] = ...) -> None: ...
+
+class CountItemsResponse(_message.Message):
+    __slots__ = ("held",)
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    held: int
+    def __init__(self, held: _Optional[int] = ...) -> None: ...
+
 class PutSourceRequest(_message.Message):
     __slots__ = ("app", "state", "as_of")
     APP_FIELD_NUMBER: _ClassVar[int]

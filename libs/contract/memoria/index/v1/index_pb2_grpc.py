@@ -65,6 +65,11 @@ class IndexServiceStub:
                 request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.ListItemsRequest.SerializeToString,
                 response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.ListItemsResponse.FromString,
                 _registered_method=True)
+        self.CountItems = channel.unary_unary(
+                '/memoria.index.v1.IndexService/CountItems',
+                request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.SerializeToString,
+                response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.FromString,
+                _registered_method=True)
         self.PutSource = channel.unary_unary(
                 '/memoria.index.v1.IndexService/PutSource',
                 request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceRequest.SerializeToString,
@@ -123,6 +128,13 @@ class IndexServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CountItems(self, request, context):
+        """CountItems says how many documents are held of one sibling. It opens an index that is asleep.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def PutSource(self, request, context):
         """PutSource states how a source stands. A reconciling source is left out of the ranking.
         """
@@ -170,6 +182,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.ListItems,
                     request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.ListItemsRequest.FromString,
                     response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.ListItemsResponse.SerializeToString,
+            ),
+            'CountItems': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountItems,
+                    request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.FromString,
+                    response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.SerializeToString,
             ),
             'PutSource': grpc.unary_unary_rpc_method_handler(
                     servicer.PutSource,
@@ -345,6 +362,33 @@ class IndexService:
             '/memoria.index.v1.IndexService/ListItems',
             memoria_dot_index_dot_v1_dot_index__pb2.ListItemsRequest.SerializeToString,
             memoria_dot_index_dot_v1_dot_index__pb2.ListItemsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountItems(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.index.v1.IndexService/CountItems',
+            memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.SerializeToString,
+            memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from memoria.index.v1 import index_pb2 as memoria_dot_index_dot_v1_dot_index__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ememoria/intake/v1/intake.proto\x12\x11memoria.intake.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmemoria/index/v1/index.proto\".\n\x0cUploadHeader\x12\x10\n\x08\x66ilename\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x04\"Z\n\rUploadRequest\x12\x31\n\x06header\x18\x01 \x01(\x0b\x32\x1f.memoria.intake.v1.UploadHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x87\x01\n\x10UploadedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x04 \x01(\r\x12-\n\x07outcome\x18\x05 \x01(\x0e\x32\x1c.memoria.index.v1.PutOutcome\"Z\n\x0eUploadResponse\x12\x36\n\tdocuments\x18\x01 \x03(\x0b\x32#.memoria.intake.v1.UploadedDocument\x12\x10\n\x08warnings\x18\x02 \x03(\t\",\n\x15\x44\x65leteDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\")\n\x16\x44\x65leteDocumentResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\r\"\x0e\n\x0cNudgeRequest\"\x0f\n\rNudgeResponse\"\x14\n\x12ListSourcesRequest\"\xbd\x01\n\x06Source\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12,\n\x05state\x18\x02 \x01(\x0e\x32\x1d.memoria.index.v1.SourceState\x12)\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08tried_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x66\x61ilure\x18\x05 \x01(\t\x12\x0e\n\x06missed\x18\x06 \x01(\r\"A\n\x13ListSourcesResponse\x12*\n\x07sources\x18\x01 \x03(\x0b\x32\x19.memoria.intake.v1.Source2\xf1\x02\n\rIntakeService\x12O\n\x06Upload\x12 .memoria.intake.v1.UploadRequest\x1a!.memoria.intake.v1.UploadResponse(\x01\x12\x65\n\x0e\x44\x65leteDocument\x12(.memoria.intake.v1.DeleteDocumentRequest\x1a).memoria.intake.v1.DeleteDocumentResponse\x12J\n\x05Nudge\x12\x1f.memoria.intake.v1.NudgeRequest\x1a .memoria.intake.v1.NudgeResponse\x12\\\n\x0bListSources\x12%.memoria.intake.v1.ListSourcesRequest\x1a&.memoria.intake.v1.ListSourcesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ememoria/intake/v1/intake.proto\x12\x11memoria.intake.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmemoria/index/v1/index.proto\".\n\x0cUploadHeader\x12\x10\n\x08\x66ilename\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x04\"Z\n\rUploadRequest\x12\x31\n\x06header\x18\x01 \x01(\x0b\x32\x1f.memoria.intake.v1.UploadHeaderH\x00\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x87\x01\n\x10UploadedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\x12\x0e\n\x06\x63hunks\x18\x04 \x01(\r\x12-\n\x07outcome\x18\x05 \x01(\x0e\x32\x1c.memoria.index.v1.PutOutcome\"Z\n\x0eUploadResponse\x12\x36\n\tdocuments\x18\x01 \x03(\x0b\x32#.memoria.intake.v1.UploadedDocument\x12\x10\n\x08warnings\x18\x02 \x03(\t\",\n\x15\x44\x65leteDocumentRequest\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\")\n\x16\x44\x65leteDocumentResponse\x12\x0f\n\x07\x64\x65leted\x18\x01 \x01(\r\"\x0e\n\x0cNudgeRequest\"\x0f\n\rNudgeResponse\"#\n\x12ListSourcesRequest\x12\r\n\x05\x63ount\x18\x01 \x01(\x08\"\xfb\x01\n\x06Source\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12,\n\x05state\x18\x02 \x01(\x0e\x32\x1d.memoria.index.v1.SourceState\x12)\n\x05\x61s_of\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08tried_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x66\x61ilure\x18\x05 \x01(\t\x12\x0e\n\x06missed\x18\x06 \x01(\r\x12\x11\n\x04held\x18\x07 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06paused\x18\x08 \x01(\x08\x12\x10\n\x08removing\x18\t \x01(\x08\x42\x07\n\x05_held\"A\n\x13ListSourcesResponse\x12*\n\x07sources\x18\x01 \x03(\x0b\x32\x19.memoria.intake.v1.Source\"4\n\x11SyncSourceRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x12\n\nreannounce\x18\x02 \x01(\x08\"\x14\n\x12SyncSourceResponse\"1\n\x12PauseSourceRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0e\n\x06paused\x18\x02 \x01(\x08\"\x15\n\x13PauseSourceResponse\"\"\n\x13RemoveSourceRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\"\'\n\x14RemoveSourceResponse\x12\x0f\n\x07retired\x18\x01 \x01(\r2\x8b\x05\n\rIntakeService\x12O\n\x06Upload\x12 .memoria.intake.v1.UploadRequest\x1a!.memoria.intake.v1.UploadResponse(\x01\x12\x65\n\x0e\x44\x65leteDocument\x12(.memoria.intake.v1.DeleteDocumentRequest\x1a).memoria.intake.v1.DeleteDocumentResponse\x12J\n\x05Nudge\x12\x1f.memoria.intake.v1.NudgeRequest\x1a .memoria.intake.v1.NudgeResponse\x12\\\n\x0bListSources\x12%.memoria.intake.v1.ListSourcesRequest\x1a&.memoria.intake.v1.ListSourcesResponse\x12Y\n\nSyncSource\x12$.memoria.intake.v1.SyncSourceRequest\x1a%.memoria.intake.v1.SyncSourceResponse\x12\\\n\x0bPauseSource\x12%.memoria.intake.v1.PauseSourceRequest\x1a&.memoria.intake.v1.PauseSourceResponse\x12_\n\x0cRemoveSource\x12&.memoria.intake.v1.RemoveSourceRequest\x1a\'.memoria.intake.v1.RemoveSourceResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,11 +50,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_NUDGERESPONSE']._serialized_start=591
   _globals['_NUDGERESPONSE']._serialized_end=606
   _globals['_LISTSOURCESREQUEST']._serialized_start=608
-  _globals['_LISTSOURCESREQUEST']._serialized_end=628
-  _globals['_SOURCE']._serialized_start=631
-  _globals['_SOURCE']._serialized_end=820
-  _globals['_LISTSOURCESRESPONSE']._serialized_start=822
-  _globals['_LISTSOURCESRESPONSE']._serialized_end=887
-  _globals['_INTAKESERVICE']._serialized_start=890
-  _globals['_INTAKESERVICE']._serialized_end=1259
+  _globals['_LISTSOURCESREQUEST']._serialized_end=643
+  _globals['_SOURCE']._serialized_start=646
+  _globals['_SOURCE']._serialized_end=897
+  _globals['_LISTSOURCESRESPONSE']._serialized_start=899
+  _globals['_LISTSOURCESRESPONSE']._serialized_end=964
+  _globals['_SYNCSOURCEREQUEST']._serialized_start=966
+  _globals['_SYNCSOURCEREQUEST']._serialized_end=1018
+  _globals['_SYNCSOURCERESPONSE']._serialized_start=1020
+  _globals['_SYNCSOURCERESPONSE']._serialized_end=1040
+  _globals['_PAUSESOURCEREQUEST']._serialized_start=1042
+  _globals['_PAUSESOURCEREQUEST']._serialized_end=1091
+  _globals['_PAUSESOURCERESPONSE']._serialized_start=1093
+  _globals['_PAUSESOURCERESPONSE']._serialized_end=1114
+  _globals['_REMOVESOURCEREQUEST']._serialized_start=1116
+  _globals['_REMOVESOURCEREQUEST']._serialized_end=1150
+  _globals['_REMOVESOURCERESPONSE']._serialized_start=1152
+  _globals['_REMOVESOURCERESPONSE']._serialized_end=1191
+  _globals['_INTAKESERVICE']._serialized_start=1194
+  _globals['_INTAKESERVICE']._serialized_end=1845
 # @@protoc_insertion_point(module_scope)

@@ -69,27 +69,71 @@ class NudgeResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ListSourcesRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("count",)
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    count: bool
+    def __init__(self, count: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("app", "state", "as_of", "tried_at", "failure", "missed")
+    __slots__ = ("app", "state", "as_of", "tried_at", "failure", "missed", "held", "paused", "removing")
     APP_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     AS_OF_FIELD_NUMBER: _ClassVar[int]
     TRIED_AT_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
     MISSED_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    PAUSED_FIELD_NUMBER: _ClassVar[int]
+    REMOVING_FIELD_NUMBER: _ClassVar[int]
     app: str
     state: _index_pb2.SourceState
     as_of: _timestamp_pb2.Timestamp
     tried_at: _timestamp_pb2.Timestamp
     failure: str
     missed: int
-    def __init__(self, app: _Optional[str] = ..., state: _Optional[_Union[_index_pb2.SourceState, str]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tried_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., failure: _Optional[str] = ..., missed: _Optional[int] = ...) -> None: ...
+    held: int
+    paused: bool
+    removing: bool
+    def __init__(self, app: _Optional[str] = ..., state: _Optional[_Union[_index_pb2.SourceState, str]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., tried_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., failure: _Optional[str] = ..., missed: _Optional[int] = ..., held: _Optional[int] = ..., paused: _Optional[bool] = ..., removing: _Optional[bool] = ...) -> None: ...
 
 class ListSourcesResponse(_message.Message):
     __slots__ = ("sources",)
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     sources: _containers.RepeatedCompositeFieldContainer[Source]
     def __init__(self, sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ...) -> None: ...
+
+class SyncSourceRequest(_message.Message):
+    __slots__ = ("app", "reannounce")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    REANNOUNCE_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    reannounce: bool
+    def __init__(self, app: _Optional[str] = ..., reannounce: _Optional[bool] = ...) -> None: ...
+
+class SyncSourceResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PauseSourceRequest(_message.Message):
+    __slots__ = ("app", "paused")
+    APP_FIELD_NUMBER: _ClassVar[int]
+    PAUSED_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    paused: bool
+    def __init__(self, app: _Optional[str] = ..., paused: _Optional[bool] = ...) -> None: ...
+
+class PauseSourceResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RemoveSourceRequest(_message.Message):
+    __slots__ = ("app",)
+    APP_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    def __init__(self, app: _Optional[str] = ...) -> None: ...
+
+class RemoveSourceResponse(_message.Message):
+    __slots__ = ("retired",)
+    RETIRED_FIELD_NUMBER: _ClassVar[int]
+    retired: int
+    def __init__(self, retired: _Optional[int] = ...) -> None: ...

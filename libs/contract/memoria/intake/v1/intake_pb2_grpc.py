@@ -55,6 +55,21 @@ class IntakeServiceStub:
                 request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesRequest.SerializeToString,
                 response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesResponse.FromString,
                 _registered_method=True)
+        self.SyncSource = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/SyncSource',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceResponse.FromString,
+                _registered_method=True)
+        self.PauseSource = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/PauseSource',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceResponse.FromString,
+                _registered_method=True)
+        self.RemoveSource = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/RemoveSource',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.FromString,
+                _registered_method=True)
 
 
 class IntakeServiceServicer:
@@ -89,6 +104,29 @@ class IntakeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SyncSource(self, request, context):
+        """SyncSource has one source pulled now. Answered at once; the pull runs behind it. FAILED_PRECONDITION where it is
+        paused. This and what follows: NOT_FOUND for an app that is not configured.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PauseSource(self, request, context):
+        """PauseSource stops or resumes the pulls of one source. Once a pause is answered, nothing comes in of it any more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveSource(self, request, context):
+        """RemoveSource pauses a source, retires everything held of it and forgets where its feed stood. A removal that was
+        cut short is finished by calling again; a resume after it begins with the first contact.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IntakeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -111,6 +149,21 @@ def add_IntakeServiceServicer_to_server(servicer, server):
                     servicer.ListSources,
                     request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesRequest.FromString,
                     response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesResponse.SerializeToString,
+            ),
+            'SyncSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.SyncSource,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceResponse.SerializeToString,
+            ),
+            'PauseSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.PauseSource,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceResponse.SerializeToString,
+            ),
+            'RemoveSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveSource,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -222,6 +275,87 @@ class IntakeService:
             '/memoria.intake.v1.IntakeService/ListSources',
             memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesRequest.SerializeToString,
             memoria_dot_intake_dot_v1_dot_intake__pb2.ListSourcesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SyncSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/SyncSource',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.SyncSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PauseSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/PauseSource',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.PauseSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/RemoveSource',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -1,0 +1,139 @@
+"""What an owner does with a source: have it read now or announced anew, pause it, resume it, remove it."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from memoria_chassis import log
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc import deadline
+from memoria_contract.types import Pair
+from memoria_ingest.index_client import IndexClient
+from memoria_ingest.siblings.puller import Puller
+from memoria_ingest.siblings.rounds import Rounds
+from memoria_ingest.siblings.state import SourceState, SourceStore, Stop
+
+T = TypeVar("T")
+
+_RETIRED_AT_ONCE = 1000
+_LOOKS = 5
+
+
+class Controls:
+    """The owner's buttons. Each raises NOT_FOUND for an app that is not configured.
+
+    A stop is durable before the pull under way is ended, so no pull can begin between the two; and what an owner began
+    runs on when their own request's time is over.
+    """
+
+    def __init__(self, pullers: Iterable[Puller], store: SourceStore, index: IndexClient, rounds: Rounds) -> None:
+        self._pullers = {puller.app: puller for puller in pullers}
+        self._turns = {app: asyncio.Lock() for app in self._pullers}
+        self._store = store
+        self._index = index
+        self._rounds = rounds
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def sync(self, app: str, *, reannounce: bool) -> None:
+        """Have a source pulled behind this. Raises PRECONDITION where it is paused."""
+        await self._whole(self._sync(self._puller(app), reannounce=reannounce))
+
+    async def pause(self, app: str, *, paused: bool) -> None:
+        """Pause or resume. When a pause returns, nothing of the source is on its way to search any more."""
+        puller = self._puller(app)
+        await self._whole(self._pause(puller) if paused else self._resume(puller))
+
+    async def remove(self, app: str) -> int:
+        """Pause, and retire everything held; how many items. Call it again to finish one that was cut short."""
+        return await self._whole(self._remove(self._puller(app)))
+
+    async def _sync(self, puller: Puller, *, reannounce: bool) -> None:
+        async with self._turns[puller.app]:
+            if await self._store.stop(puller.app):
+                raise ServiceError(Kind.PRECONDITION, "This source is paused; resume it first.")
+            if reannounce:
+                async with puller.calls.interrupted():
+                    await self._stand(puller, SourceState.RECONCILING)
+            self._rounds.nudge_one(puller)
+
+    async def _pause(self, puller: Puller) -> None:
+        async with self._turns[puller.app]:
+            if not await self._store.stop(puller.app):
+                await self._halt(puller, Stop.PAUSED)
+
+    async def _resume(self, puller: Puller) -> None:
+        async with self._turns[puller.app]:
+            if await self._store.stop(puller.app) is Stop.REMOVING:
+                # Part of it is gone, and the feed does not repeat what lies before the cursor: an announce does.
+                await self._stand(puller, SourceState.RECONCILING)
+            await self._store.put_stop(puller.app, None)
+            self._rounds.nudge_one(puller)
+
+    async def _remove(self, puller: Puller) -> int:
+        async with self._turns[puller.app]:
+            await self._halt(puller, Stop.REMOVING)
+            retired = await self._retire_all(puller.app)
+            # The cursor goes last: it is what says, until then, that this was no first contact.
+            await self._store.forget(puller.app)
+            await puller.tell(await self._store.get(puller.app))
+            return retired
+
+    async def _halt(self, puller: Puller, stop: Stop) -> None:
+        await self._store.put_stop(puller.app, stop)
+        async with puller.calls.interrupted():
+            source = await self._store.get(puller.app)
+            # What was restored at the sibling stays out of the ranking, paused or not.
+            await self._stand(puller, source.state if source.state is SourceState.RECONCILING else SourceState.AS_OF)
+
+    async def _stand(self, puller: Puller, state: SourceState) -> None:
+        source = replace(await self._store.get(puller.app), state=state)
+        await self._store.put(source)
+        await puller.tell(source)
+
+    async def _retire_all(self, app: str) -> int:
+        """Retire until nothing is held: a write that search had accepted before may end after the first look."""
+        retired = 0
+        for _ in range(_LOOKS):
+            held = await self._index.held(app)
+            if not held:
+                return retired
+            for start in range(0, len(held), _RETIRED_AT_ONCE):
+                await self._index.retire(app, _ids(held[start : start + _RETIRED_AT_ONCE]))
+            retired += len(held)
+        raise ServiceError(Kind.UNAVAILABLE, "Some items are still held; remove the source again.")
+
+    def _puller(self, app: str) -> Puller:
+        puller = self._pullers.get(app)
+        if puller is None:
+            raise ServiceError(Kind.NOT_FOUND, "There is no such source.")
+        return puller
+
+    async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
+        """To the end, whoever stops waiting for it."""
+
+        async def run() -> T:
+            deadline.forget()
+            return await work
+
+        task = asyncio.create_task(run())
+        self._under_way.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._under_way.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:  # also where nobody waits for it any more
+            kind = error.kind if isinstance(error, ServiceError) else Kind.INTERNAL
+            log.get_logger().warning("what an owner asked for was not done", kind=kind.value)
+
+    async def close(self) -> None:
+        """Stop what is under way; a removal is finished by calling it again."""
+        for task in list(self._under_way):
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+
+def _ids(pairs: list[Pair]) -> list[str]:
+    return [pair.item_id for pair in pairs]
