@@ -14,6 +14,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Subject, SubjectKind
 from memoria_contract.wire import author_from_wire, subject_from_wire, subject_to_wire
+from memoria_gateway.connectors import Finding, Findings, Source
 from memoria_gateway.views import Chunk, Document, Notice, Page, Part, Person, Result, Uploaded
 
 PAGE_SECONDS = 1.1
@@ -26,6 +27,20 @@ _RULE = re.compile(r"\|(?: *:?-{3,}:? *\|)+\n?")
 """The line under a table's header: it says nothing in a snippet."""
 
 _QUICK = 2.0
+
+_OWNERS = 10.0
+"""An owner's button may have to wait for writes that are on their way; what it began goes on without it."""
+
+_STATES = {
+    index_pb2.SOURCE_STATE_CURRENT: "current",
+    index_pb2.SOURCE_STATE_AS_OF: "as_of",
+    index_pb2.SOURCE_STATE_RECONCILING: "reconciling",
+    index_pb2.SOURCE_STATE_PARTIAL: "partial",
+}
+
+_BREAKERS = {gate_pb2.BREAKER_STATE_QUIET: "quiet", gate_pb2.BREAKER_STATE_FIRED: "fired"}
+
+_LACKS = {gate_pb2.BREAKER_LACK_WINDOW: "window", gate_pb2.BREAKER_LACK_BASELINE: "baseline"}
 
 _NOTICES = {
     index_pb2.NOTICE_KIND_NO_ANSWER: "no_answer",
@@ -49,6 +64,14 @@ class GateClient:
         if reply.admission != gate_pb2.ADMISSION_ADMITTED or subject is None:
             raise ServiceError(Kind.REFUSED, "You are not on this team's list.")
         return Person(address, subject, reply.owner)
+
+    async def findings(self) -> list[Findings]:
+        """What the breakers say of each app. For owners' eyes only (RET-15)."""
+        reply = await self._peer.call(self._stub.ListFindings, gate_pb2.ListFindingsRequest(), timeout=_QUICK)
+        return [
+            Findings(found.app, _finding(found.refusal), _finding(found.fetch), _finding(found.restore))
+            for found in reply.siblings
+        ]
 
     async def alive(self) -> None:
         """Raises unless authz answers."""
@@ -126,6 +149,27 @@ class IntakeClient:
         """Say that a question was asked. The pull runs behind the answer."""
         await self._peer.call(self._stub.Nudge, intake_pb2.NudgeRequest(), timeout=_QUICK)
 
+    async def sources(self) -> list[Source]:
+        """How every source stands, by app, and how much is held of it."""
+        request = intake_pb2.ListSourcesRequest(count=True)
+        reply = await self._peer.call(self._stub.ListSources, request, timeout=_QUICK)
+        return [_source(source) for source in reply.sources]
+
+    async def sync(self, app: str, *, reannounce: bool) -> None:
+        """Have a source pulled now, or announced anew. Raises NOT_FOUND, and PRECONDITION where it is paused."""
+        request = intake_pb2.SyncSourceRequest(app=app, reannounce=reannounce)
+        await self._peer.call(self._stub.SyncSource, request, timeout=_OWNERS)
+
+    async def pause(self, app: str, *, paused: bool) -> None:
+        """Pause or resume a source. Raises NOT_FOUND."""
+        request = intake_pb2.PauseSourceRequest(app=app, paused=paused)
+        await self._peer.call(self._stub.PauseSource, request, timeout=_OWNERS)
+
+    async def remove(self, app: str) -> int:
+        """Retire everything held of a source; how many items. Raises NOT_FOUND; DEADLINE where it is still going on."""
+        request = intake_pb2.RemoveSourceRequest(app=app)
+        return int((await self._peer.call(self._stub.RemoveSource, request, timeout=_OWNERS)).retired)
+
     async def alive(self) -> None:
         """Raises unless ingest answers."""
         await self._peer.call(self._stub.ListSources, intake_pb2.ListSourcesRequest(), timeout=_QUICK)
@@ -182,3 +226,23 @@ def _document(message: index_pb2.Document) -> Document:
         message.owned,
         tuple(message.part_ids),
     )
+
+
+def _source(message: intake_pb2.Source) -> Source:
+    return Source(
+        message.app,
+        _STATES.get(message.state, "as_of"),
+        _moment(message.as_of) if message.HasField("as_of") else None,
+        _moment(message.tried_at) if message.HasField("tried_at") else None,
+        message.failure,
+        message.held if message.HasField("held") else None,
+        message.missed,
+        message.paused,
+        message.removing,
+    )
+
+
+def _finding(message: gate_pb2.Finding) -> Finding:
+    at = datetime.fromtimestamp(message.at, UTC) if message.at else None
+    lacking = tuple(_LACKS[lack] for lack in message.lacking if lack in _LACKS)
+    return Finding(_BREAKERS.get(message.state, "unknown"), lacking, at)

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.connectors import moment
 from memoria_gateway.views import app_name
 
 STATUS = {
@@ -59,6 +60,7 @@ class Renderer:
         self._env.globals["assistant"] = assistant
         self._env.filters["app"] = app_name
         self._env.filters["day"] = lambda moment: f"{moment:%Y-%m-%d}" if moment else ""
+        self._env.filters["moment"] = moment
         self._env.filters["sentence"] = lambda notice: notice.text(self._clock.now())
 
     def now(self) -> datetime:

@@ -24,6 +24,7 @@ from memoria_chassis.process import Process
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import Author, Subject, SubjectKind
 from memoria_gateway.app import make_app
+from memoria_gateway.connectors import Findings, Source
 from memoria_gateway.csrf import Csrf
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Door
@@ -41,6 +42,9 @@ class FakeGate:
 
     def __init__(self) -> None:
         self.admitted = {ANN, BOB}
+        self.owners = {ANN, BOB}
+        self.breakers: list[Findings] = []
+        self.silent: ServiceError | None = None
         self.asked: list[str] = []
         self.down: ServiceError | None = None
 
@@ -50,7 +54,12 @@ class FakeGate:
             raise self.down
         if address not in self.admitted:
             raise ServiceError(Kind.REFUSED, "You are not on this team's list.")
-        return Person(address, Subject(SubjectKind.ADDRESS, address), owner=True)
+        return Person(address, Subject(SubjectKind.ADDRESS, address), owner=address in self.owners)
+
+    async def findings(self) -> list[Findings]:
+        if self.silent:
+            raise self.silent
+        return self.breakers
 
     async def alive(self) -> None:
         if self.down:
@@ -92,6 +101,9 @@ class FakeIntake:
         self.refused: dict[str, ServiceError] = {}
         self.deleted: list[str] = []
         self.nudges = 0
+        self.listed: list[Source] = [Source("abc", "current")]
+        self.wishes: list[tuple[str, str, bool]] = []
+        self.late: ServiceError | None = None
         self.down: ServiceError | None = None
 
     async def upload(self, name: str, size: int, body: AsyncIterator[bytes]) -> tuple[list[Uploaded], list[str]]:
@@ -107,6 +119,28 @@ class FakeIntake:
 
     async def nudge(self) -> None:
         self.nudges += 1
+
+    async def sources(self) -> list[Source]:
+        if self.down:
+            raise self.down
+        return self.listed
+
+    async def sync(self, app: str, *, reannounce: bool) -> None:
+        self._wish("sync", app, reannounce)
+
+    async def pause(self, app: str, *, paused: bool) -> None:
+        self._wish("pause", app, paused)
+
+    async def remove(self, app: str) -> int:
+        self._wish("remove", app, True)
+        return 7
+
+    def _wish(self, verb: str, app: str, how: bool) -> None:
+        if app not in {source.app for source in self.listed}:
+            raise ServiceError(Kind.NOT_FOUND, "There is no such source.")
+        self.wishes.append((verb, app, how))
+        if self.late:
+            raise self.late
 
     async def alive(self) -> None:
         if self.down:

@@ -13,6 +13,8 @@ POSTS: list[tuple[str, dict[str, str]]] = [
     ("/account/tokens", {"name": "n", "scope": "read", "days": "7"}),
     ("/account/tokens/abc/revoke", {}),
     ("/documents/abc/delete", {}),
+    ("/connectors/abc/sync", {"what": "pause"}),
+    ("/connectors/abc/delete", {"confirm": "yes"}),
     ("/documents", {}),
 ]
 
@@ -38,7 +40,7 @@ async def ann(pod, a_document) -> Any:
 async def nothing_happened(pod, browser) -> None:
     """No effect of any of the forms."""
     await pod.desk.settle()
-    assert pod.intake.files == pod.intake.deleted == pod.mailer.sent == []
+    assert pod.intake.files == pod.intake.deleted == pod.intake.wishes == pod.mailer.sent == []
     assert await pod.store.tokens_of(ANN) == []
     assert (await browser.get("/")).status_code == 200
 

@@ -1,5 +1,6 @@
 """What the gateway makes of its peers' answers, and that it keeps none of them (AUT-02, AUT-26, G23)."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
@@ -7,10 +8,12 @@ import pytest
 
 from memoria.gate.v1 import gate_pb2 as gate
 from memoria.index.v1 import index_pb2 as index
+from memoria.intake.v1 import intake_pb2 as intake
 from memoria.sibling.v1 import sibling_pb2 as sibling
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import Subject, SubjectKind
-from memoria_gateway.peers_client import GateClient, IndexClient
+from memoria_gateway.connectors import Finding, Source
+from memoria_gateway.peers_client import GateClient, IndexClient, IntakeClient
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 WIRE = sibling.Subject(kind=sibling.SUBJECT_KIND_ADDRESS, value=ANN.value)
@@ -80,3 +83,28 @@ async def test_a_page_waits_for_the_slowest_sibling_and_is_there_in_time() -> No
     await client.search(ANN, "budget", 1, 50)
     await client.document(ANN, "d")
     assert all(0.8 + 3 * 0.02 < timeout < 1.2 for timeout in wire.timeouts)
+
+
+async def test_findings_and_sources_are_read_for_the_less_of_what_they_might_say() -> None:
+    """A state nobody knows is "cannot be determined" and "waits", a missing count is none, and no zero.
+
+    Broken to see it red: an unknown breaker state as quiet; `held` read without asking whether it is there.
+    """
+    found = gate.SiblingFindings(
+        app="docs",
+        refusal=gate.Finding(state=gate.BREAKER_STATE_CANNOT_DETERMINE, lacking=[9, gate.BREAKER_LACK_BASELINE]),
+        restore=gate.Finding(state=gate.BREAKER_STATE_FIRED, at=1_780_000_000),
+    )
+    wire = Wire(gate.ListFindingsResponse(siblings=[found]))
+    [read] = await GateClient(wire).findings()  # type: ignore[arg-type]  # a fake
+    assert (read.app, read.refusal, read.fetch) == ("docs", Finding("unknown", ("baseline",)), Finding("unknown"))
+    assert read.restore == Finding("fired", at=datetime.fromtimestamp(1_780_000_000, UTC))
+    sources = [
+        intake.Source(app="docs", state=9, held=0, missed=2, paused=True),
+        intake.Source(app="sheets", state=index.SOURCE_STATE_PARTIAL, failure="unavailable", removing=True),
+    ]
+    wire = Wire(intake.ListSourcesResponse(sources=sources))
+    assert await IntakeClient(wire).sources() == [  # type: ignore[arg-type]  # a fake
+        Source("docs", "as_of", held=0, missed=2, paused=True),
+        Source("sheets", "partial", failure="unavailable", removing=True),
+    ]
