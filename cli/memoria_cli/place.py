@@ -56,7 +56,10 @@ class Place:
                 raise ValueError("no process has this id")  # 0 and below name whole groups, which always exist
             os.kill(running.pid, 0)
         except (OSError, ValueError, TypeError, OverflowError):
-            raise ServiceError(Kind.UNAVAILABLE, "memoria is not running here; start it with: memoria up") from None
+            raise ServiceError(
+                Kind.UNAVAILABLE,
+                f"memoria is not running on {self.data}; start it with: memoria up, or name another place with --data",
+            ) from None
         return running
 
     def read_cli_tokens(self) -> dict[str, Any]:

@@ -79,7 +79,11 @@ def _lines(index: dict[str, Any]) -> list[str]:
     if index["restored"]:
         lines.append("the database was put back from a backup: every app is read anew")
     if index["unrecorded_deletions"]:
-        lines.append(f"{index['unrecorded_deletions']} deletions have not reached the bucket yet")
+        lines.append(f"{_deletions(index['unrecorded_deletions'])} not reached the bucket yet")
     if index["incomplete_deletions"]:
-        lines.append(f"{index['incomplete_deletions']} deletions are still in superseded snapshots")
+        lines.append(f"{_deletions(index['incomplete_deletions'])} not left every snapshot in the bucket yet")
     return lines
+
+
+def _deletions(count: int) -> str:
+    return f"{count} deletion has" if count == 1 else f"{count} deletions have"

@@ -45,13 +45,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return ended
 
 
+NOT_RUNNING = "memoria is not running on {data}; start it with: memoria up, or name another place with --data"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("search", "x"), "memoria is not running here; start it with: memoria up"),
-        (("search", "--json", "x"), "memoria is not running here; start it with: memoria up"),
-        (("status", "--json"), "memoria is not running here; start it with: memoria up"),
-        (("add", "."), "memoria is not running here; start it with: memoria up"),
+        (("search", "x"), NOT_RUNNING),
+        (("search", "--json", "x"), NOT_RUNNING),
+        (("status", "--json"), NOT_RUNNING),
+        (("add", "."), NOT_RUNNING),
         (("search", "--url", "http://localhost:1", "x"), "sign in first: memoria login --url http://localhost:1"),
         (("login", "--url", "http://localhost:1", "--as", "a@b.test"), "the instance cannot be reached"),
         (("login", "--url", "nonsense", "--as", "a@b.test"), "the instance cannot be reached"),
@@ -62,7 +65,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_a_failure_is_one_line_and_exit_code_1(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     """On stderr, without a traceback; stdout stays empty for the program that reads it."""
     ended = run(*words)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"memoria: {sentence}\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (
+        1,
+        "",
+        f"memoria: {sentence.format(data=tmp_path / 'data')}\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ WELL: dict[str, Any] = {
         ({"rebuilt": "manifest missing"}, "the index was made anew from sealed chunks: manifest missing"),
         ({"restored": True}, "the database was put back from a backup: every app is read anew"),
         ({"unrecorded_deletions": 2}, "2 deletions have not reached the bucket yet"),
-        ({"incomplete_deletions": 4}, "4 deletions are still in superseded snapshots"),
+        ({"incomplete_deletions": 4}, "4 deletions have not left every snapshot in the bucket yet"),
+        ({"incomplete_deletions": 1}, "1 deletion has not left every snapshot in the bucket yet"),
     ],
 )
 def test_what_is_not_as_it_should_be_has_a_line(over: dict[str, Any], said: str) -> None:

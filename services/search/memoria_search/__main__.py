@@ -1,5 +1,6 @@
 """The recipe of search: config, store, index, authz, server."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from memoria_search.attendant import Attendant, Habits
 from memoria_search.authz_client import AuthzClient
 from memoria_search.corpus.schema import MIGRATIONS
 from memoria_search.gate import Gate
-from memoria_search.index.analysis import ANALYSER_VERSION
+from memoria_search.index.analysis import ANALYSER_VERSION, warm
 from memoria_search.index.scratch import directory_for, must_be_ram
 from memoria_search.report import report
 from memoria_search.retrieve.candidates import Retriever
@@ -40,7 +41,9 @@ async def build(process: Process) -> None:
         on_failure=process.stopping.set,
     )
     process.on_close(library.close)
+    words = asyncio.create_task(asyncio.to_thread(warm))  # or the first search would load them, out of its own second
     await library.open()
+    await words
     attendant = Attendant(library, Habits(settings.index.snapshot_quiet_seconds, settings.index.idle_seconds))
     process.on_close(attendant.close)
     attendant.start()

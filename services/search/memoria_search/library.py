@@ -27,7 +27,7 @@ class Library(Resident):
             raise ServiceError(Kind.TOO_LARGE, f"a document has fewer than {MAX_ORDINALS} chunks")
         if not document.chunks:  # a document that is only a title is found by it
             document = NewDocument(document.origin, document.metadata, (Chunk((), ""),))
-        return await self._whole(self._put(document))
+        return await self._whole(lambda: self._put(document))
 
     async def _put(self, document: NewDocument) -> tuple[DocumentRef, bool]:
         async with self._order:
@@ -48,12 +48,12 @@ class Library(Resident):
             ref = self.catalogue.document(document_id)
             if ref is None or not ref.owned:
                 raise ServiceError(Kind.NOT_FOUND, "no such document")
-            return await self._whole(self._remove(lambda: self.store.delete_owned(ref)))
+            return await self._whole(lambda: self._remove(lambda: self.store.delete_owned(ref)))
 
     async def retire(self, app: str, item_ids: Iterable[ItemId]) -> int:
         """Remove a sibling's items; how many were held."""
         wanted = list(item_ids)
-        return await self._whole(self._remove(lambda: self.store.retire(app, wanted)))
+        return await self._whole(lambda: self._remove(lambda: self.store.retire(app, wanted)))
 
     async def _remove(self, remove: Callable[[], Coroutine[Any, Any, Change]]) -> int:
         async with self._order:
@@ -82,12 +82,12 @@ class Library(Resident):
         """What is held of one sibling."""
         return [Pair(ref.item_id, ref.revision) for ref in self.catalogue.items(app) if ref.item_id is not None]
 
-    async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _whole(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run to the end, and awake, even if whoever asked has gone: half a write would part catalogue and store."""
 
         async def hold() -> T:
             async with self.awake():
-                return await work
+                return await work()
 
         task = asyncio.create_task(hold())
         self._under_way.add(task)

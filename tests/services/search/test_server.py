@@ -22,6 +22,7 @@ from memoria_chassis.process import Process
 from memoria_chassis.rpc.allow import token_hash
 from memoria_chassis.rpc.client import Peer
 from memoria_search.__main__ import build
+from memoria_search.index import languages
 
 ANN = sibling.Subject(kind=sibling.SUBJECT_KIND_ADDRESS, value="ann@example.test")
 SPEAK = gate.Ruling(disposition=gate.DISPOSITION_SPEAK)
@@ -108,7 +109,9 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
     authz_server.add_insecure_port(settings.address_of("authz"))
     await authz_server.start()
     process = Process("search", settings)
+    languages._identifier.cache_clear()
     await build(process)
+    assert languages._identifier.cache_info().currsize == 1, "the first search would load it, out of its own second"
     serving = asyncio.create_task(process.serve())
     address = settings.address_of("search")
     await Peer("search", address, "", None).channel.channel_ready()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from memoria_search.index import compounds, languages
 from memoria_search.index.fold import fold
 from memoria_search.index.languages import ENGLISH, LANGUAGES, Stemmers, detect, mark
 from memoria_search.index.phones import phone_query
@@ -20,7 +21,7 @@ from memoria_search.index.stopwords import STOP_WORDS
 from memoria_search.index.tokens import Kind, Terms, Token, shifted, spans
 from memoria_search.index.words import Words
 
-__all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token"]
+__all__ = ["ANALYSER_VERSION", "CACHED_LENGTH", "Analyser", "Kind", "QueryTerms", "Terms", "Token", "warm"]
 
 ANALYSER_VERSION = 5
 """Moves with every change of what the same text is analysed into; an index of another version is not read."""
@@ -33,6 +34,12 @@ _SHORTEST_PREFIX = 2
 # Text is taken apart at white space first, because no surface form reaches over it and whole words repeat: one look-up
 # then replaces the expensive pattern (measured: 2 µs a word against 0.1).
 _WORD = re.compile(r"\S+")
+
+
+def warm() -> None:
+    """Load what analysers share and hold for as long as the process lives: it holds nothing of any text."""
+    languages.load()
+    compounds.load()
 
 
 class _Entry(NamedTuple):

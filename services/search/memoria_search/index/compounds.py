@@ -20,6 +20,11 @@ def _parts() -> frozenset[str]:
     return frozenset((Path(__file__).parent / "german_parts.txt").read_text("ascii").split())
 
 
+def load() -> None:
+    """Read the list now: the first text would wait for it."""
+    _parts()
+
+
 def split(word: str) -> tuple[tuple[int, int], ...]:
     """The parts of a folded, respelled word, where they stand in it; empty for one that is no compound of known parts.
 

@@ -15,7 +15,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from memoria_search.index.fold import MARKS, respell
 from memoria_search.index.stopwords import STOPS
 
-ENGLISH, GERMAN = "en", "de"
+ENGLISH, GERMAN, ARABIC = "en", "de", "ar"
 MARK = "~"
 """Stands between a stem and its language, except English: "plan~es" is no English "plan". No surface form has it."""
 
@@ -68,6 +68,11 @@ def _identifier() -> LanguageIdentifier:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages(list(LANGUAGES))
     return identifier
+
+
+def load() -> None:
+    """Load the model now: the first search would wait for it."""
+    _identifier()
 
 
 def mark(language: str) -> str:
@@ -137,5 +142,12 @@ class Stemmers:
     def _made(self, language: str) -> Callable[[str], str]:
         made = self._local.__dict__.setdefault("made", {})
         # Without its own memory of words, which is slower than stemming.
-        made[language] = Stemmer.Stemmer(_ALGORITHMS[language], 0).stemWord
+        stem = Stemmer.Stemmer(_ALGORITHMS[language], 0).stemWord
+        made[language] = (lambda word: stem(_feminine(word))) if language == ARABIC else stem
         return made[language]
+
+
+def _feminine(word: str) -> str:
+    """An Arabic word with its last letter as the stemmer knows it: folding has made one of the two that sound alike,
+    as people do, and the other is an ending to it."""
+    return word[:-1] + "\u0629" if word.endswith("\u0647") else word

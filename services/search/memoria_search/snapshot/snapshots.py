@@ -40,6 +40,7 @@ class Snapshots:
         self.restorer = Restorer(bucket, self._sealer)
         self._publisher = Publisher(bucket, self._sealer, self.fence)
         self._unsettled = True  # something may lie in the bucket that came to nothing
+        self._listed = False  # what is superseded is known
         self._highest = 0
         self._left: list[str] = []  # objects of no generation, which go with the next one that is superseded
         self._unopened: set[str] = set()
@@ -153,7 +154,7 @@ class Snapshots:
         generation = self.fence.head.generation
         above = listing.above(generation)
         self._highest = max([self._highest, generation, *map(number, (*above, *self._left))])
-        self.superseded = retention.counting(listing.records, generation)
+        self.superseded, self._listed = retention.counting(listing.records, generation), True
         untrue = {record.name: record for record in listing.untrue(self.superseded)}
         self._disputed = {untrue[name].generation for name in await retention.discard(self._bucket, untrue)}
         if self.manifest is None and generation:
@@ -221,7 +222,9 @@ class Snapshots:
     @property
     def completed(self) -> int:
         """The last deletion that is complete (ING-24)."""
-        return retention.completed(self.manifest.purged, self.superseded) if self.manifest and not self.damage else 0
+        if self.manifest is None or self.damage or not self._listed:
+            return 0
+        return retention.completed(self.manifest.purged, self.superseded)
 
     @property
     def renewal_due(self) -> bool:

@@ -72,6 +72,35 @@ async def test_one_object_that_cannot_be_deleted_holds_up_no_other_generation(ho
     assert pieces[0] not in house.stored()
 
 
+async def test_what_could_not_be_listed_is_not_counted_as_gone(house: House) -> None:
+    """A start at which the bucket does not list what is superseded: no deletion is called complete until it has.
+
+    Broken to see it red: without the look at whether anything was listed.
+    """
+    doomed = await house.upload("doomed")
+    await generations(house, 1)
+    await house.library.delete(doomed.document_id)
+    await generations(house, 1)
+    opened = house.open_bucket
+
+    def open_bucket() -> Any:
+        bucket = opened()
+        bucket.fail("names", prefix=SUPERSEDED)
+        return bucket
+
+    house.open_bucket = open_bucket
+    await house.restart()
+    assert not house.snapshots.superseded
+    assert house.snapshots.completed == 0
+    house.open_bucket = opened
+    await generations(house, 1)
+    assert house.snapshots.superseded
+    assert house.snapshots.completed == 0
+    house.clock.advance(31 * DAY)
+    await generations(house, 1)
+    assert house.snapshots.completed == 1
+
+
 async def test_a_bucket_that_deletes_nothing_is_not_asked_for_everything(house: House) -> None:
     """Three generations are tried after each that is written, and others the next time; then all of them go.
 
