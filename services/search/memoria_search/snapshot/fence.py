@@ -59,11 +59,13 @@ class Fence:
         """Raise the epoch. Raises PRECONDITION where the head was sealed under another key, CONFLICT if outrun."""
         for _ in range(_ATTEMPTS):
             found = await self._bucket.get_or_none(HEAD)
-            before = self._open(found) if found else Head(0, "", 0)
+            names = [] if found else await self._bucket.names(MANIFESTS)
+            # A head is written before any manifest: one that is missing beside them was lost.
+            before = self._open(found) if found else None if names else Head(0, "", 0)
             if before is None:
                 # Nothing is known of it, not even its epoch: go on above what can have been.
                 self.damaged = True
-                names = await self._bucket.names(MANIFESTS)
+                names = names or await self._bucket.names(MANIFESTS)
                 before = Head(_FAR, "", int(names[-1].removeprefix(MANIFESTS)) if names else 0)
             head = Head(before.epoch + 1, secrets.token_hex(8), before.generation)
             try:

@@ -5,7 +5,7 @@ could write; and as no instance uses a name that it has seen (see `Snapshots`), 
 another takes over hits nothing of the other's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -53,7 +53,7 @@ def counting(found: Iterable[Superseded], generation: int) -> list[Superseded]:
     not use. Whoever moved the head on has the highest epoch, and its last attempt is the one that did.
     """
     last: dict[int, Superseded] = {}
-    for old in sorted(found, key=lambda old: (old.epoch, old.superseded_at)):
+    for old in sorted(found, key=lambda old: (old.epoch, old.superseded_at, old.attempt)):
         if old.generation < generation:
             last[old.generation] = old
     return sorted(last.values())
@@ -64,8 +64,10 @@ def due(superseded: Iterable[Superseded], retention: timedelta, now: int) -> lis
     return [old for old in superseded if old.superseded_at + retention.total_seconds() <= now]
 
 
-async def retire(bucket: Bucket, sealer: Sealer, old: Superseded) -> bool:
-    """Delete a generation. False where its record does not open: what goes with it is then not known, and all stays.
+async def retire(bucket: Bucket, sealer: Sealer, old: Superseded, live: Collection[str]) -> bool:
+    """Delete a generation, but nothing that is `live`, whatever its record says.
+
+    False where its record does not open: what goes with it is then not known, and all stays.
 
     Manifest first: one that names pieces which are gone is never left. The record last: a kill leaves what to do.
     Raises UNAVAILABLE where a part of it cannot be deleted; the others are.
@@ -78,7 +80,7 @@ async def retire(bucket: Bucket, sealer: Sealer, old: Superseded) -> bool:
         log.get_logger().error("the record of a superseded snapshot does not open", generation=old.generation)
         return False
     await bucket.delete(manifest_name(old.generation))
-    if await discard(bucket, pieces):
+    if await discard(bucket, [piece for piece in pieces if piece not in live]):
         raise ServiceError(Kind.UNAVAILABLE, "a part of a superseded snapshot was not deleted")
     await bucket.delete(old.name)
     return True

@@ -92,6 +92,7 @@ class Snapshots:
         the answer was lost, which the next attempt finds out.
         """
         async with self._publishing:
+            await self.fence.check()  # a record that a fenced instance writes could outlive the true one
             await self._settle()
             reuse = {} if self.damage or not self.manifest else {file.name: file for file in self.manifest.files}
             self._unsettled = True
@@ -124,8 +125,10 @@ class Snapshots:
     def _record(self, previous: Manifest | None) -> Superseded:
         """What is said of the generation that counts, `previous` where it can be read, once it is superseded."""
         if previous is None:  # under its own number: until the head moves on, the record says nothing
-            return Superseded(self._now(), self.fence.head.generation, 0, self.fence.head.epoch)
-        return Superseded(self._now(), previous.generation, previous.purged, self.fence.head.epoch)
+            generation, purged = self.fence.head.generation, 0
+        else:
+            generation, purged = previous.generation, previous.purged
+        return Superseded(self._now(), generation, purged, self.fence.head.epoch, self._highest + 1)
 
     async def _settle(self) -> None:
         """Before anything is written: find out what became of the last attempt, and delete what is left of it."""
@@ -188,11 +191,12 @@ class Snapshots:
     async def _delete_due(self) -> None:
         """Delete what is due and was listed. One that cannot be deleted holds up no other."""
         due, failures = self._due()[:_AT_A_TIME], 0
+        live = self.manifest.objects if self.manifest else frozenset()
         if due:
             await self.fence.check()
         for old in due:
             try:
-                if await retention.retire(self._bucket, self._sealer, old):
+                if await retention.retire(self._bucket, self._sealer, old, live):
                     self.superseded.remove(old)
                 else:
                     self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete

@@ -14,18 +14,23 @@ from memoria_search.snapshot.names import SUPERSEDED, superseded_context
 
 @dataclass(frozen=True, slots=True, order=True)
 class Superseded:
-    """What its name says. `superseded_at`: seconds since 1970. `deletions`: the cursor it was current through. `epoch`:
-    that of the instance that wrote the record, so that no two instances write the same name."""
+    """What its name says. `superseded_at`: seconds since 1970. `deletions`: the cursor it was current through.
+
+    `epoch` is that of the instance that wrote the record, and `attempt` the number of the generation that it was
+    writing, so that no two instances and no two attempts of one write the same name.
+    """
 
     superseded_at: int
     generation: int
     deletions: int
     epoch: int
+    attempt: int
 
     @property
     def name(self) -> str:
         """Zero-padded, so that names sort as times do."""
-        return f"{SUPERSEDED}{self.superseded_at:012d}-{self.generation:016d}-{self.deletions:016d}-{self.epoch:016d}"
+        numbers = (self.generation, self.deletions, self.epoch, self.attempt)
+        return f"{SUPERSEDED}{self.superseded_at:012d}-" + "-".join(f"{number:016d}" for number in numbers)
 
     def seal(self, sealer: Sealer, pieces: Iterable[str]) -> bytes:
         """The record: the names of the objects that go with it."""
@@ -43,7 +48,7 @@ class Superseded:
 def parse(name: str) -> Superseded | None:
     """What a name says. None where it is none of ours."""
     parts = name.removeprefix(SUPERSEDED).split("-")
-    if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts):
+    if len(parts) != 5 or not all(part.isascii() and part.isdigit() for part in parts):
         return None
     found = Superseded(*map(int, parts))
     return found if found.name == name else None

@@ -123,7 +123,7 @@ async def test_no_generation_goes_while_an_untrue_record_of_it_cannot_be_deleted
     Broken to see it red: retiring it all the same; failing every attempt until it can be deleted.
     """
     await generations(house, 2)
-    untrue = Superseded(0, 1, 0, 0)
+    untrue = Superseded(0, 1, 0, 0, 1)
     await house.bucket.put(untrue.name, untrue.seal(house.snapshots._sealer, house.snapshots.manifest.objects))
     house.clock.advance(31 * DAY)
     undeletable(house, untrue.name)
@@ -149,13 +149,13 @@ async def test_files_of_puts_that_were_killed_half_way_go_at_a_start(house: Hous
     old = [
         piece_name(7, head.epoch),
         manifest_name(head.generation),
-        Superseded(1, 1, 0, head.epoch).name,
+        Superseded(1, 1, 0, head.epoch, 1).name,
     ]
     new = [
         piece_name(7, head.epoch + 1),
         piece_name(7, head.epoch + 2),
         manifest_name(head.generation + 1),
-        Superseded(1, 1, 0, head.epoch + 1).name,
+        Superseded(1, 1, 0, head.epoch + 1, 1).name,
         "snapshot/head",
     ]
     for name in (*old, *new):
