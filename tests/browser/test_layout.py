@@ -58,6 +58,7 @@ def pages(fleet) -> dict[str, str]:
         "sheet": f"/documents/{sheet}",
         "delete": f"/documents/{document}/delete",
         "tokens": "/account/tokens",
+        "sources": "/connectors?said=announce&app=docs",
         "absent": "/documents/none",
         "wrong": "/?q=x&page=0",
         "licences": "/help/open-source",

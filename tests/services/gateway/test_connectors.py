@@ -69,7 +69,7 @@ async def test_no_page_of_a_reader_speaks_of_breakers(pod: Any, a_result: Any, a
     """RET-15: with every breaker fired, neither a search, a document, an error, the API nor an owner's own search page
     has a word or a count of it, and only owners have the link. The reconciling line alone shows to readers.
 
-    Broken to see it red: a fired breaker as a notice above the results; the link for everybody.
+    Broken to see it red: a breaker in a line above the results; the link for everybody.
     """
     pod.index.page = Page((a_result(),), (Notice("docs", "reconciling", 0),), False, False)
     pod.index.documents["abc"] = a_document()
