@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from memoria_authz.anomaly.breakers import Findings, findings
-from memoria_authz.anomaly.ledger import Ledger
-from memoria_authz.anomaly.tally import Answers, Fetches
+from memoria_authz.anomaly.ledger import DAY_SECONDS, Ledger
+from memoria_authz.anomaly.tally import Answers, Fetches, Tally
 from memoria_chassis import log
 from memoria_chassis.aead import Sealer
 from memoria_chassis.clock import Clock
@@ -18,7 +18,6 @@ from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import Subject, Verdict
 
-_DAY_SECONDS = 86_400
 _RETRY_SECONDS = 1.0
 
 _Pending = dict[tuple[str, int], tuple[dict[bytes, Answers], Fetches]]
@@ -101,7 +100,11 @@ class Counters:
             ledger = Ledger(connection, self._sealer)
             return {app: findings(ledger.tally(app, today), today) for app in self._apps}
 
-        return await self._database.read(look)
+        try:
+            return await self._database.read(look)
+        except sqlite3.Error as error:
+            log.get_logger().error("counts could not be read", exc_info=error)
+            return {app: findings(Tally(), today) for app in self._apps}  # none can be determined (RET-14)
 
     async def close(self) -> None:
         """Write what is left."""
@@ -109,7 +112,10 @@ class Counters:
         self._something.set()
         if self._task is not None:
             await asyncio.wait([self._task])
-        await self._flush()
+        try:
+            await self._flush()
+        except sqlite3.Error as error:
+            log.get_logger().error("the last counts could not be written", exc_info=error)
 
     async def _run(self) -> None:
         while not self._closing:
@@ -137,6 +143,7 @@ class Counters:
             except BaseException:
                 self._put_back(taken)
                 self._restored = restored | self._restored
+                self._something.set()
                 raise
 
     def _write(self, connection: sqlite3.Connection, taken: _Pending, restored: dict[str, int], today: int) -> None:
@@ -145,7 +152,7 @@ class Counters:
             ledger.add(app, day, answers, fetches)
         for app, at in restored.items():
             ledger.restored(app, today, at)
-        for app in self._apps:
+        for app in ledger.apps():  # also of one that was taken out of the settings
             ledger.erase_before(app, today)
 
     def _put_back(self, taken: _Pending) -> None:
@@ -153,11 +160,9 @@ class Counters:
             newer, more = self._pending.get(key, ({}, Fetches()))
             merged = {asker: answers.get(asker, Answers()) + newer.get(asker, Answers()) for asker in answers | newer}
             self._pending[key] = merged, fetches + more
-        if taken:
-            self._something.set()
 
     def _today(self) -> int:
-        return int(self._clock.now().timestamp()) // _DAY_SECONDS
+        return int(self._clock.now().timestamp()) // DAY_SECONDS
 
     def _day_left(self) -> float:
-        return _DAY_SECONDS - self._clock.now().timestamp() % _DAY_SECONDS + 1
+        return DAY_SECONDS - self._clock.now().timestamp() % DAY_SECONDS + 1

@@ -30,6 +30,7 @@ MIGRATION = """
 """
 """`asker` is a keyed fingerprint: whom a row is about is content, and so are the two integers sealed in it."""
 
+DAY_SECONDS = 86_400
 _PURPOSE = "anomaly-counts"
 
 
@@ -49,6 +50,10 @@ class Ledger:
         self._db = connection
         self._sealer = sealer
 
+    def apps(self) -> list[str]:
+        """The labels of all that is counted."""
+        return [app for (app,) in self._db.execute("SELECT app FROM count_accounts ORDER BY app")]
+
     def begin(self, app: str, today: int) -> None:
         """Have an account of `app`; one that is missing or does not open begins today."""
         if self._account(app) is None:
@@ -64,7 +69,8 @@ class Ledger:
         """Count for this history of search's database; True where it was another, and counting began anew.
 
         Search's database and ours are put back from backups together, and days may then be missing of which no row
-        tells.
+        tells. A restore that search itself cannot notice, because it wrote no generation since the backup, is not
+        noticed here.
         """
         account = self._account(app) or _Account(today)
         if account.lineage == lineage:
@@ -113,8 +119,14 @@ class Ledger:
             for table in ("answer_counts", "fetch_counts")
         ]
         account = self._account(app)
-        if account is None or not any(gone):
+        if account is None:
             return
+        aged = 0 < account.restored_at < first * DAY_SECONDS
+        if not any(gone) and not aged:
+            return
+        account.restored_at = 0 if aged else account.restored_at
+        # A clock that was ahead for a while has erased days which are then today's baseline.
+        account.since = max(account.since, first) if any(gone) else account.since
         account.answers = {day: rows for day, rows in account.answers.items() if day >= first}
         account.fetches = {day for day in account.fetches if day >= first}
         self._keep(app, account)

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from typing import Any
 
 import pytest
 
@@ -128,3 +129,53 @@ async def test_counts_of_many_at_once_add_up(grown: Counted) -> None:
     tally = await grown.database.read(lambda db: Ledger(db, Sealer(KEY)).tally("sheets", today))
     assert [answers.visible for answers in tally.answers[today].values()] == [10] * 20
     assert tally.fetches[today].not_found == 200
+
+
+async def test_a_restore_that_could_not_be_written_is_written_with_the_next_try(
+    counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else need be counted for it. Broken to see it red: another try only where counts were put back."""
+    monkeypatch.setattr("memoria_authz.anomaly.counters._RETRY_SECONDS", 0.01)
+    real, fails = counted.database.write, [True]
+
+    async def write(change: Any) -> Any:
+        if fails:
+            fails.clear()
+            raise sqlite3.OperationalError("database or disk is full")
+        return await real(change)
+
+    monkeypatch.setattr(counted.database, "write", write)
+    counted.counters.restored("sheets")
+    async with asyncio.timeout(10):
+        while counted.counters._restored or fails:
+            await asyncio.sleep(0.01)
+    assert (await counted.of()).restore.state is State.FIRED
+
+
+async def test_a_restore_is_told_for_as_long_as_a_day_is_kept(counted: Counted) -> None:
+    """And no longer: it says nothing of today."""
+    counted.counters.restored("sheets")
+    for _ in range(7):
+        assert (await counted.of()).restore.state is State.FIRED
+        counted.days(1)
+    counted.days(2)
+    await counted.restart()
+    assert (await counted.of()).restore.state is State.QUIET
+
+
+async def test_tables_that_cannot_be_read_are_no_error(grown: Counted) -> None:
+    """Nothing can be determined then, and the page says so."""
+    with sqlite3.connect(grown.path) as connection:
+        connection.execute("DROP TABLE answer_counts")
+    connection.close()
+    assert (await grown.of()).refusal.lacking == (Lack.WINDOW, Lack.BASELINE)
+
+
+async def test_a_clock_that_was_ahead_leaves_no_quiet_over_days_that_are_gone(grown: Counted) -> None:
+    """It erased them. Broken to see it red: counting since before what was erased."""
+    grown.answers("ann", visible=1)
+    assert (await grown.of()).refusal.state is State.QUIET
+    grown.days(30)
+    await grown.of()
+    grown.days(-30)
+    assert (await grown.of()).refusal.state is State.CANNOT_DETERMINE
