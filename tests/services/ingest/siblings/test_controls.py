@@ -335,8 +335,8 @@ async def test_sync_pulls_now_and_a_reannounce_takes_it_out_of_the_ranking_first
 async def test_any_order_of_wishes_ends_where_the_last_ones_say(
     owner: Owner, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Many at once, pulls and removals cut off at any point, and changes at the sibling meanwhile: paused, a source takes
-    nothing in; removed, it holds nothing; and resumed, it holds what the sibling shows.
+    """Many at once, pulls and removals cut off at any point, changes at the sibling meanwhile: a paused source takes
+    nothing in, a removed one holds nothing, and a resumed one holds what the sibling shows.
 
     Broken to see it red: no look at the stop in `pull`; the pull left to itself.
     """
