@@ -75,5 +75,6 @@ class Attendant:
         if checkpoints.unsaved and (rested or idle or checkpoints.changed >= _MANY):
             await library.snapshot()
         if idle:
-            await library.renew()
-            await finish(library.evict())  # half an eviction would leave something readable behind
+            # Each looks again: a snapshot takes time, and somebody may have come meanwhile.
+            await library.renew(habits.idle)
+            await finish(library.evict(habits.idle))  # half an eviction would leave something readable behind

@@ -183,10 +183,10 @@ class Resident:
             with ending(self.give_up):
                 await self.checkpoints.write(handle)
 
-    async def evict(self) -> bool:
-        """Drop all that is readable, unless somebody uses it; whether it was dropped."""
+    async def evict(self, idle: float = 0.0) -> bool:
+        """Drop all that is readable, unless somebody uses it or did so in the last `idle` seconds; whether it was."""
         async with self._waking:
-            if self._uses or self._handle is None:
+            if self._uses or self._handle is None or self.idle_seconds() < idle:
                 return False
             handle, self._handle = self._handle, None
             self.catalogue.clear()
@@ -197,13 +197,14 @@ class Resident:
         log.get_logger().info("index evicted")
         return True
 
-    async def renew(self) -> bool:
+    async def renew(self, idle: float = 0.0) -> bool:
         """Make the index anew from sealed chunks where words of deleted texts have been in its files for longer than
         backups are kept (ING-24); whether it was.
 
-        For when nobody asks: whoever comes meanwhile ends it, and is answered from the generation there is.
+        For when nobody asked for `idle` seconds: whoever comes meanwhile ends it, and is answered from the generation
+        there is.
         """
-        if not self.keeper.snapshots.renewal_due or not await self.evict():
+        if not self.keeper.snapshots.renewal_due or not await self.evict(idle):
             return False
         self._renewal = renewal = asyncio.create_task(self._wake_alone(anew=True))
         try:

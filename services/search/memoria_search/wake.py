@@ -73,12 +73,13 @@ async def wake(
     handle, rebuilt = await files
     try:
         catalogue.clear()
-        await asyncio.to_thread(catalogue.apply, Change(tuple(refs)))
+        await in_thread(catalogue.apply, Change(tuple(refs)))
         gone = handle.index.numbers.difference(ref.number for ref in refs)
         handle.index.remove(sorted(gone))
         missing = [ref for ref in refs if ref.number not in handle.index.numbers]
         damaged += await _add(store, handle, missing, checkpoint)
     except BaseException:
+        catalogue.clear()
         await handle.close()
         raise
     if damaged:

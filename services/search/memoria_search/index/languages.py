@@ -57,7 +57,8 @@ _ENGLISH_ONLY = frozenset(
 )
 _FOREIGN = frozenset().union(*STOPS.values()) - STOPS[ENGLISH]
 _FEW, _LONG = 3, 300
-"""A text so long, in ASCII, with fewer function words of other languages than that is English, code or a table. The
+"""A text so long, in ASCII, with fewer function words of other languages than that is taken for English: it is that, code, a
+table, or in one of the languages that have no list here and typed without its accents. The
 model took one in thirty of such for something else, and each language that an index has costs every query."""
 _PLAINLY = 3  # of the first, distinct, and none of the second: English prose, and the model need not be asked
 
