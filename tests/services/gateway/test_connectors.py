@@ -186,10 +186,11 @@ async def test_each_breaker_is_a_sentence(pod: Any, found: Findings, lines: tupl
     assert page.count('class="fired"') == fired
 
 
-async def test_the_part_that_does_not_answer_is_named_and_the_rest_is_shown(pod: Any) -> None:
-    """authz or ingest away, or both: 200, said, and never a claim about what was not asked.
+async def test_the_part_that_does_not_answer_is_named_and_the_rest_is_shown(pod: Any, logs: Any) -> None:
+    """authz or ingest away, or both: 200, said on the page and in the log, and never a claim about what was not asked.
 
-    Broken to see it red: either error let through; no app configured said of an ingest that is silent.
+    Broken to see it red: either error let through; no app configured said of an ingest that is silent; a log field that
+    the log drops.
     """
     ann = await pod.signed_in()
     away = ServiceError(Kind.UNAVAILABLE, "it cannot be reached")
@@ -198,6 +199,7 @@ async def test_the_part_that_does_not_answer_is_named_and_the_rest_is_shown(pod:
     assert "(authz) is not answering" in page
     assert "Up to date." in page
     assert "Refusals" not in page
+    assert '"id": "authz"' in logs()
     pod.intake.down, pod.gate.silent = away, None
     page = text_of((await ann.get("/connectors")).text)
     assert "(ingest) is not answering" in page

@@ -128,7 +128,7 @@ async def _or_none(asked: Awaitable[T], service: str) -> T | None:
     try:
         return await asked
     except ServiceError as error:
-        log.get_logger().warning("a part of the sources page is missing", peer=service, kind=error.kind.value)
+        log.get_logger().warning("a part of the sources page is missing", id=service, kind=error.kind.value)
         return None
 
 
