@@ -13,7 +13,7 @@ import Stemmer
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from memoria_search.index.fold import MARKS, respell
-from memoria_search.index.stopwords import STOPS
+from memoria_search.index.stopwords import FUNCTION_WORDS, STOPS
 
 ENGLISH, GERMAN, ARABIC = "en", "de", "ar"
 MARK = "~"
@@ -55,17 +55,16 @@ _FIRST_SPACELESS = "\u0e00"  # Thai and what comes after it is found by pairs an
 _ENGLISH_ONLY = frozenset(
     ("the", "and", "that", "with", "this", "from", "which", "have", "been", "are", "by", "it", "has", "were", "will")
 )
-_FOREIGN = frozenset().union(*STOPS.values()) - STOPS[ENGLISH]
+_FOREIGN = FUNCTION_WORDS - STOPS[ENGLISH]
 _FEW, _LONG = 3, 300
-"""A text so long, in ASCII, with fewer function words of other languages than that is taken for English: it is that, code, a
-table, or in one of the languages that have no list here and typed without its accents. The
-model took one in thirty of such for something else, and each language that an index has costs every query."""
+"""A text so long, in ASCII, with fewer function words of other languages than that is taken for English, code or a
+table. The model took one in thirty of such for something else, and each language that an index has costs every query."""
 _PLAINLY = 3  # of the first, distinct, and none of the second: English prose, and the model need not be asked
 
 
 @lru_cache(maxsize=1)
 def _identifier() -> LanguageIdentifier:
-    """The model that ships with py3langid, asked about our languages only. Loading takes 0.6 s, so it is put off."""
+    """The model that ships with py3langid, asked about our languages only. Loading takes 0.6 s."""
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages(list(LANGUAGES))
     return identifier

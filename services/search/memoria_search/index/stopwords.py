@@ -49,6 +49,16 @@ _OTHERS = {
         under var vi vil ville vaere""",
 }
 
+# Polish, Czech, Hungarian, Finnish, Romanian and Turkish: too few to leave out, enough to know a text by.
+_SPOKEN = """
+jest sie nie ze jak przez dla oraz ktory ktore ale lub byl bylo jako tym jego po od za
+se ze pro jako byl jsou nebo pri podle jeho ktery ktere aby tak uz jen
+az egy hogy nem meg ez volt vagy van mint csak es kell lesz
+ja ei oli kun joka tai myos mutta ovat sen niin kuin jos
+si cu nu care pe din este sa pentru mai sau fost
+ve bir bu icin ile olarak olan gibi daha ancak veya ama
+"""
+
 _CARRIERS = """
 any article articles available concerning deal dealing deals describe described describes describing discuss discussed
 discusses discussing discussion discussions document documents especially exist exists find finding give given gives
@@ -66,3 +76,6 @@ STOPS: dict[str, frozenset[str]] = {"en": STOP_WORDS} | {
 
 CARRIERS = frozenset(_CARRIERS.split())
 """Words that carry a request ("find papers about …") and say little of its subject. They weigh less, never nothing."""
+
+FUNCTION_WORDS = frozenset(_SPOKEN.split()).union(*STOPS.values())
+"""Words that a text of some language here can hardly do without, folded."""
