@@ -58,7 +58,7 @@ _ENGLISH_ONLY = frozenset(
 _FOREIGN = FUNCTION_WORDS - STOPS[ENGLISH]
 _FEW, _LONG = 3, 300
 """A text so long, in ASCII, with fewer function words of other languages than that is taken for English, code or a
-table. The model took one in thirty of such for something else, and each language that an index has costs every query."""
+table. The model took one in thirty of such for something else, and each language of an index costs every query."""
 _PLAINLY = 3  # of the first, distinct, and none of the second: English prose, and the model need not be asked
 
 
