@@ -43,21 +43,24 @@ class Words:
 
     def words(self, run: str) -> tuple[Word, ...]:
         """What such a run of a query asks for: its surface forms, or the pairs of a script's run."""
-        simple = self._simple(run)
-        return (simple,) if simple else tuple(words_of(self.tokens(run)))
+        return self._simple(run) or tuple(words_of(self.tokens(run)))
 
-    def _simple(self, run: str) -> Word | None:
-        """The same for the commonest kind of run, in a fifth of the time: letters only, and no German compound."""
-        if not (run.isascii() and run.isalpha() and (run[1:].islower() or run.isupper())):
+    def _simple(self, run: str) -> tuple[Word, ...] | None:
+        """The same for the commonest kind of run, in a fifth of the time: letters and digits, no German compound."""
+        if not (run.isascii() and run.isalnum()):
             return None
+        within = [hump.text for hump in humps(run)]
         word = fold(run)
-        if self._german and compounds.split(respell(word)):
+        if self._german and any(compounds.split(respell(each)) for each in (word, *within)):
             return None
         if word in STOP_WORDS:
-            return Word((), exact=(word,), carrier=word in CARRIERS)
-        body = self._stemmers.every(word, self.languages)
-        plain = body[0]  # the English stem, which is the only one without a mark
-        return Word(body, (plain + DECORATED,), (word,), carrier=not CARRIERS.isdisjoint((word, *body)))
+            whole = Word((), exact=(word,), carrier=word in CARRIERS)
+        else:
+            body = self._stemmers.every(word, self.languages)
+            plain = body[0]  # the English stem, which is the only one without a mark
+            whole = Word(body, (plain + DECORATED,), (word,), carrier=not CARRIERS.isdisjoint((word, *body)))
+        bodies = [self._stemmers.every(each, self.languages) for each in within]
+        return (whole, *(Word(body, carrier=not CARRIERS.isdisjoint(body)) for body in bodies if body))
 
     def _runs(self, surface: str) -> Iterator[Token]:
         """A surface form with characters of a script without spaces."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from memoria_search.index.analysis import Analyser, Kind
 from memoria_search.index.fold import MAX_TERM, fold
 from memoria_search.index.languages import LANGUAGES, MARK, Stemmers, detect
+from memoria_search.index.query import words_of
 from memoria_search.index.stopwords import STOPS
 from memoria_search.index.words import Words
 
@@ -198,3 +199,14 @@ def test_a_long_text_typed_without_accents_is_known_by_its_function_words(text: 
     """English and code are not taken for another language. Broken to see it red: without the words of those languages
     that have no list of stop words, all five are English."""
     assert detect(text * 4)[0] == language
+
+
+@given(
+    st.from_regex(r"[A-Za-z0-9]{1,24}", fullmatch=True)
+    | st.sampled_from(["getUserName", "HTTPServer", "MX2041B", "THE"])
+)
+@pytest.mark.parametrize("languages", [("en",), ("en", "de"), LANGUAGES])
+def test_the_quick_way_to_a_query_s_words_is_the_long_one(languages: tuple[str, ...], run: str) -> None:
+    """A run that is taken apart without the patterns comes to the same words. Broken to see it red: humps left out."""
+    words = Words(Stemmers(), languages, asked=True)
+    assert words._simple(run) in {None, tuple(words_of(words.tokens(run)))}
