@@ -22,7 +22,6 @@ from memoria_chassis.process import Process
 from memoria_chassis.rpc.allow import token_hash
 from memoria_chassis.rpc.client import Peer
 from memoria_search.__main__ import build
-from memoria_search.index import languages
 
 ANN = sibling.Subject(kind=sibling.SUBJECT_KIND_ADDRESS, value="ann@example.test")
 SPEAK = gate.Ruling(disposition=gate.DISPOSITION_SPEAK)
@@ -109,9 +108,11 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
     authz_server.add_insecure_port(settings.address_of("authz"))
     await authz_server.start()
     process = Process("search", settings)
-    languages._identifier.cache_clear()
-    await build(process)
-    assert languages._identifier.cache_info().currsize == 1, "the first search would load it, out of its own second"
+    warmed: list[bool] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memoria_search.__main__.warm", lambda: warmed.append(True))
+        await build(process)
+    assert warmed, "the first search would load the language model, out of its own second"
     serving = asyncio.create_task(process.serve())
     address = settings.address_of("search")
     await Peer("search", address, "", None).channel.channel_ready()

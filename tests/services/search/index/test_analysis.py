@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoria_search.index.analysis import Analyser, Kind
+from memoria_search.index import compounds, languages
+from memoria_search.index.analysis import Analyser, Kind, warm
 from memoria_search.index.fold import MAX_TERM, fold
 from memoria_search.index.languages import LANGUAGES, MARK, Stemmers, detect
 from memoria_search.index.query import words_of
@@ -210,3 +211,11 @@ def test_the_quick_way_to_a_query_s_words_is_the_long_one(languages: tuple[str, 
     """A run that is taken apart without the patterns comes to the same words. Broken to see it red: humps left out."""
     words = Words(Stemmers(), languages, asked=True)
     assert words._simple(run) in {None, tuple(words_of(words.tokens(run)))}
+
+
+def test_what_analysers_share_can_be_loaded_before_the_first_text() -> None:
+    """The language model takes 0.6 s, and the first search had them to wait for. Broken to see it red: `load` empty."""
+    languages._identifier.cache_clear()
+    compounds._parts.cache_clear()
+    warm()
+    assert languages._identifier.cache_info().currsize == compounds._parts.cache_info().currsize == 1

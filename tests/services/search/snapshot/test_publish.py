@@ -71,6 +71,7 @@ async def test_a_file_cannot_take_anothers_place_in_scratch(three: House, tmp_pa
         await three.snapshots.restorer.lexical(replace(manifest, lexical=manifest.lexical[:1] * 2), tmp_path)
 
 
+@pytest.mark.slow
 async def test_only_what_is_new_is_uploaded(house: House) -> None:
     """A document more costs its own segment and the manifest; pieces of the segments before are used again.
 
