@@ -109,18 +109,12 @@ class Resident:
         async with self._waking:
             if self._handle is not None:
                 return False
-            if anew:
-                self.keeper.snapshots.renewing = True
-            try:
-                with ending(self.give_up):
-                    self._handle = await self._wake()
-            finally:
-                if anew:
-                    self.keeper.snapshots.renewing = False
+            with ending(self.give_up):
+                self._handle = await self._wake(anew=anew)
             self.woken.set()
             return True
 
-    async def _wake(self) -> Handle:
+    async def _wake(self, *, anew: bool) -> Handle:
         began = time.monotonic()
         await self.keeper.settle(self.store)
         await self.sources.load()  # after a restore they stand otherwise than before
@@ -130,8 +124,8 @@ class Resident:
             self.catalogue,
             self._directory,
             self.give_up,
-            # A renewal begins with a whole generation, and half an index does not take its place.
-            None if self.keeper.snapshots.renewing else self.checkpoints.write_if_possible,
+            self.checkpoints.write_if_possible,
+            anew=anew,
         )
         self.damaged, self.rebuilt = found.damaged, found.rebuilt
         self.checkpoints.changed = found.differing

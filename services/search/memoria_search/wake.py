@@ -54,14 +54,17 @@ async def wake(
     catalogue: Catalogue,
     directory: Path,
     on_failure: Callable[[], None],
-    checkpoint: Callable[[Handle], Awaitable[None]] | None,
+    checkpoint: Callable[[Handle], Awaitable[None]],
+    *,
+    anew: bool = False,
 ) -> Woken:
-    """Open the index. `checkpoint` makes what a long rebuild has so far durable, where that is wanted.
+    """Open the index. `checkpoint` makes what a long rebuild has so far durable. `anew`: from sealed chunks alone,
+    although the generation that counts is as good as ever; half an index does not take its place then.
 
     Raises PRECONDITION where the corpus was sealed under another key.
     """
     refs: list[DocumentRef] = []
-    files = asyncio.create_task(_files(snapshots, directory, on_failure))
+    files = asyncio.create_task(_files(snapshots, directory, on_failure, anew))
     try:
         damaged = await store.references(refs.append)
     except BaseException:
@@ -77,7 +80,7 @@ async def wake(
         gone = handle.index.numbers.difference(ref.number for ref in refs)
         handle.index.remove(sorted(gone))
         missing = [ref for ref in refs if ref.number not in handle.index.numbers]
-        damaged += await _add(store, handle, missing, checkpoint)
+        damaged += await _add(store, handle, missing, None if anew else checkpoint)
     except BaseException:
         catalogue.clear()
         await handle.close()
@@ -88,9 +91,11 @@ async def wake(
     return Woken(handle, damaged, len(missing) + len(gone), rebuilt)
 
 
-async def _files(snapshots: Snapshots, directory: Path, on_failure: Callable[[], None]) -> tuple[Handle, str | None]:
+async def _files(
+    snapshots: Snapshots, directory: Path, on_failure: Callable[[], None], anew: bool
+) -> tuple[Handle, str | None]:
     """A handle over the files of the generation that counts, or a new one and why."""
-    manifest, reason = _usable(snapshots)
+    manifest, reason = _usable(snapshots, anew)
     if manifest:
         try:
             await snapshots.restorer.lexical(manifest, scratch.fresh(directory / INDEX))
@@ -120,13 +125,13 @@ def _opened(directory: Path, manifest: Manifest, on_failure: Callable[[], None])
         raise DamagedError("files are no index") from error
 
 
-def _usable(snapshots: Snapshots) -> tuple[Manifest | None, str | None]:
+def _usable(snapshots: Snapshots, anew: bool) -> tuple[Manifest | None, str | None]:
     manifest = snapshots.manifest
     if snapshots.damage:
         return None, snapshots.damage
     if manifest and manifest.analyser != ANALYSER_VERSION:
         return None, "another analyser"
-    if snapshots.renewing:
+    if anew:
         return None, "deleted words are due"
     return manifest, None
 

@@ -129,7 +129,7 @@ class Stemmers:
         except (AttributeError, KeyError):
             stem = self._made(language)
         found = respell(stem(word) or word)
-        return found if language == ENGLISH else found + MARK + language
+        return found if language == ENGLISH else found + mark(language)
 
     def _each(self, languages: tuple[str, ...]) -> list[tuple[Callable[[str], str], frozenset[str], str]]:
         each = self._local.__dict__.setdefault("each", {})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memoria_chassis.aead import Sealer, SealError
 from memoria_chassis.bucket import Bucket, Stored
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_search.snapshot.names import HEAD, MANIFESTS, head_context
+from memoria_search.snapshot.names import HEAD, MANIFESTS, head_context, number
 
 _FAR = 1 << 32
 _ATTEMPTS = 5  # of instances that start in the same moment
@@ -66,7 +66,7 @@ class Fence:
                 # Nothing is known of it, not even its epoch: go on above what can have been.
                 self.damaged = True
                 names = names or await self._bucket.names(MANIFESTS)
-                before = Head(_FAR, "", int(names[-1].removeprefix(MANIFESTS)) if names else 0)
+                before = Head(_FAR, "", number(names[-1]) if names else 0)
             head = Head(before.epoch + 1, secrets.token_hex(8), before.generation)
             try:
                 await self._write(head, found)

@@ -14,8 +14,9 @@ from memoria_chassis.bucket import Bucket
 from memoria_chassis.clock import Clock
 from memoria_chassis.errors import ServiceError
 from memoria_chassis.keys import ServiceKey
+from memoria_search.fencing import tolerating
 from memoria_search.snapshot import retention
-from memoria_search.snapshot.fence import Fence, FencedError
+from memoria_search.snapshot.fence import Fence
 from memoria_search.snapshot.manifest import Manifest
 from memoria_search.snapshot.names import MANIFESTS, PIECES, SUPERSEDED, epoch, number
 from memoria_search.snapshot.publish import Content, Publisher
@@ -54,8 +55,6 @@ class Snapshots:
         """Why the generation that counts could not be used, as a fixed word; None where it could."""
         self.uploaded = 0
         """Sealed bytes that the last generation cost."""
-        self.renewing = False
-        """The index is to be made anew although the generation that counts is as good as ever."""
 
     async def open(self) -> None:
         """Take the bucket and read the manifest that counts. A damaged one is noted, not raised."""
@@ -71,14 +70,10 @@ class Snapshots:
             self.spoil(error)
             # What lies there may still be named by a backup: it stays as long as any superseded generation.
             self._left = await retention.everything(self._bucket)
-        try:
+        with tolerating("the bucket was not tidied"):
             await self._settle()
             await self._delete_due()
             await self._drop_unfinished()
-        except FencedError:
-            raise
-        except ServiceError as error:
-            log.get_logger().warning("the bucket was not tidied", kind=error.kind.value)
 
     def spoil(self, error: DamagedError) -> None:
         """Note that the generation that counts cannot be used; the index is rebuilt, and said to be."""
@@ -92,7 +87,6 @@ class Snapshots:
         the answer was lost, which the next attempt finds out.
         """
         async with self._publishing:
-            await self.fence.check()  # a record that a fenced instance writes could outlive the true one
             await self._settle()
             reuse = {} if self.damage or not self.manifest else {file.name: file for file in self.manifest.files}
             self._unsettled = True
@@ -108,12 +102,8 @@ class Snapshots:
                 count=len(content.numbers),
                 bytes=done.uploaded,
             )
-            try:
+            with tolerating("old snapshots were not deleted"):
                 await self._retire()
-            except FencedError:
-                raise
-            except ServiceError as error:
-                log.get_logger().warning("old snapshots were not deleted", kind=error.kind.value)
             return done.manifest
 
     def _took(self, manifest: Manifest, superseded: Superseded | None) -> None:
@@ -131,8 +121,10 @@ class Snapshots:
         return Superseded(self._now(), generation, purged, self.fence.head.epoch, self._highest + 1)
 
     async def _settle(self) -> None:
-        """Before anything is written: find out what became of the last attempt, and delete what is left of it."""
+        """Before anything is written: look at the fence, for a record that a fenced instance writes could outlive the
+        true one; find out what became of the last attempt, and delete what is left of it."""
         if not self._unsettled:
+            await self.fence.check()
             return
         await self.fence.settle()
         listing = await self._look()
@@ -166,8 +158,7 @@ class Snapshots:
             return
         self._left += await retention.discard(self._bucket, above)
         held = [(self._began, self.fence.head.epoch), *((old.generation, old.epoch) for old in self.superseded)]
-        live = self.manifest.objects if self.manifest else frozenset()
-        await retention.discard(self._bucket, await strays(listing, generation, held, live, self.restorer))
+        await retention.discard(self._bucket, await strays(listing, generation, held, self._live, self.restorer))
 
     def _due(self) -> list[Superseded]:
         """What no backup can name any more and can be deleted, those last that could not be before."""
@@ -191,12 +182,11 @@ class Snapshots:
     async def _delete_due(self) -> None:
         """Delete what is due and was listed. One that cannot be deleted holds up no other."""
         due, failures = self._due()[:_AT_A_TIME], 0
-        live = self.manifest.objects if self.manifest else frozenset()
         if due:
             await self.fence.check()
         for old in due:
             try:
-                if await retention.retire(self._bucket, self._sealer, old, live):
+                if await retention.retire(self._bucket, self._sealer, old, self._live):
                     self.superseded.remove(old)
                 else:
                     self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete
@@ -222,6 +212,11 @@ class Snapshots:
         await self._bucket.drop_unfinished(PIECES, earlier)
         await self._bucket.drop_unfinished(SUPERSEDED, older)
         await self._bucket.drop_unfinished(MANIFESTS, lambda name: 0 < number(name) <= head.generation)
+
+    @property
+    def _live(self) -> frozenset[str]:
+        """The objects that the generation which counts consists of."""
+        return self.manifest.objects if self.manifest else frozenset()
 
     @property
     def completed(self) -> int:

@@ -19,10 +19,8 @@ DAY = 86_400
 
 async def anew(house: House) -> None:
     """Make the index anew, so that its next generation uses no file of the one before."""
-    house.snapshots.renewing = True
     assert await house.library.evict()
-    await house.ids("budget")
-    house.snapshots.renewing = False
+    assert await house.library._wake_alone(anew=True)
 
 
 async def overtaken(house: House, what: str, prefix: str) -> tuple[House, Any]:
