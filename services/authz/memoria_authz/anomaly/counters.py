@@ -34,6 +34,7 @@ class Counters:
         self._apps = tuple(apps)
         self._pending: _Pending = {}
         self._lineage = ""
+        self._erased = -1  # the day on which older ones were last erased
         self._restored: dict[str, int] = {}  # when, seconds since 1970
         self._something = asyncio.Event()
         self._writing = asyncio.Lock()
@@ -140,6 +141,7 @@ class Counters:
             today = self._today()
             try:
                 await self._database.write(lambda connection: self._write(connection, taken, restored, today))
+                self._erased = today
             except BaseException:
                 self._put_back(taken)
                 self._restored = restored | self._restored
@@ -152,6 +154,8 @@ class Counters:
             ledger.add(app, day, answers, fetches)
         for app, at in restored.items():
             ledger.restored(app, today, at)
+        if self._erased == today:
+            return
         for app in ledger.apps():  # also of one that was taken out of the settings
             ledger.erase_before(app, today)
 
