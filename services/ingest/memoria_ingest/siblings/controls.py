@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
-from memoria_contract.types import Pair
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.siblings.puller import Puller
 from memoria_ingest.siblings.rounds import Rounds
@@ -16,7 +15,6 @@ from memoria_ingest.siblings.state import SourceState, SourceStore, Stop
 
 T = TypeVar("T")
 
-_RETIRED_AT_ONCE = 1000
 _LOOKS = 5
 
 
@@ -73,7 +71,7 @@ class Controls:
     async def _remove(self, puller: Puller) -> int:
         async with self._turns[puller.app]:
             await self._halt(puller, Stop.REMOVING)
-            retired = await self._retire_all(puller.app)
+            retired = await self._retire_all(puller)
             # The cursor goes last: it is what says, until then, that this was no first contact.
             await self._store.forget(puller.app)
             await puller.tell(await self._store.get(puller.app))
@@ -91,15 +89,14 @@ class Controls:
         await self._store.put(source)
         await puller.tell(source)
 
-    async def _retire_all(self, app: str) -> int:
+    async def _retire_all(self, puller: Puller) -> int:
         """Retire until nothing is held: a write that search had accepted before may end after the first look."""
         retired = 0
         for _ in range(_LOOKS):
-            held = await self._index.held(app)
+            held = await self._index.held(puller.app)
             if not held:
                 return retired
-            for start in range(0, len(held), _RETIRED_AT_ONCE):
-                await self._index.retire(app, _ids(held[start : start + _RETIRED_AT_ONCE]))
+            await puller.retire([pair.item_id for pair in held])
             retired += len(held)
         raise ServiceError(Kind.UNAVAILABLE, "Some items are still held; remove the source again.")
 
@@ -133,7 +130,3 @@ class Controls:
         for task in list(self._under_way):
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
-
-
-def _ids(pairs: list[Pair]) -> list[str]:
-    return [pair.item_id for pair in pairs]

@@ -121,7 +121,7 @@ class Puller:
     async def _apply(self, page: FeedPage, cursor: str) -> None:
         """A page's last word on each item: what is gone is deleted, not downgraded (ING-02), the rest is fetched."""
         last = {change.pair.item_id: change for change in page.changes}
-        await self._retire([item_id for item_id, change in last.items() if change.gone])
+        await self.retire([item_id for item_id, change in last.items() if change.gone])
         await self._fetch_or_owe([change.pair for change in last.values() if not change.gone], cursor)
 
     async def _reannounce(self, source: Source, *, ordered: bool = False) -> Source:
@@ -136,7 +136,7 @@ class Puller:
             Pair(item_id, revision) for item_id, revision in announced.items.items() if held.get(item_id) != revision
         ]
         await self._fetch_or_owe(differing, "announce")
-        await self._retire([item_id for item_id in held if item_id not in announced.items])
+        await self.retire([item_id for item_id in held if item_id not in announced.items])
         # Owed but neither announced nor held: it left while we were not looking.
         owed = [pair.item_id for pair in await self._store.owed(self.app)]
         await self._store.settle(self.app, [item_id for item_id in owed if item_id not in announced.items])
@@ -144,7 +144,8 @@ class Puller:
         await self._store.put(source)
         return source
 
-    async def _retire(self, item_ids: list[ItemId]) -> None:
+    async def retire(self, item_ids: list[ItemId]) -> None:
+        """Have items removed from search, in parts; none of them is owed any more."""
         for start in range(0, len(item_ids), _RETIRED_AT_ONCE):
             batch = item_ids[start : start + _RETIRED_AT_ONCE]
             await self._index.retire(self.app, batch)

@@ -241,7 +241,7 @@ async def test_a_removal_that_was_cut_short_is_not_taken_for_a_whole_one(
     """
     rig = owner.rig
     await owner.pulled()
-    monkeypatch.setattr("memoria_ingest.siblings.controls._RETIRED_AT_ONCE", 2)
+    monkeypatch.setattr("memoria_ingest.siblings.puller._RETIRED_AT_ONCE", 2)
     real, batches = rig.search.retire, 0
 
     async def dying(app: str, item_ids: list[str]) -> None:
@@ -349,7 +349,7 @@ async def test_any_order_of_wishes_ends_where_the_last_ones_say(
         lambda: owner.controls.sync("docs", reannounce=False),
         lambda: owner.controls.sync("docs", reannounce=True),
     ]
-    monkeypatch.setattr("memoria_ingest.siblings.controls._RETIRED_AT_ONCE", 2)
+    monkeypatch.setattr("memoria_ingest.siblings.puller._RETIRED_AT_ONCE", 2)
     real, troubled = rig.search.retire, 0.2
 
     async def retire(app: str, item_ids: list[str]) -> None:
