@@ -42,12 +42,12 @@ def search_times(index: VectorIndex, size: int) -> Figure:
 def _dot(size: int) -> Iterator[Row]:
     """The bare dot product over one matrix, beside numpy reading it eight bytes at a time."""
     matrix = np.random.default_rng(3).integers(-127, 128, (size, WIDTH), dtype=np.int8)
-    query, out, words = matrix[0].copy(), np.empty(size, np.float32), matrix.reshape(-1).view(np.int64)
+    query, words = matrix[0].copy(), matrix.reshape(-1).view(np.int64)
     # In turn, so that whatever else the machine does falls on both.
     read, dot = [], []
     for _ in range(4):
         read += time_sync(_TIMES // 4, words.sum, warm=5)
-        dot += time_sync(_TIMES // 4, lambda: simsimd.dot(matrix, query, out=out, out_dtype="float32"), warm=5)
+        dot += time_sync(_TIMES // 4, lambda: simsimd.dot(matrix, query, out_dtype="float32"), warm=5)
     peer = figure(f"reading {size:,} x {WIDTH} bytes", read)
     yield peer, None
     yield figure(f"int8 dot product, {size:,} x {WIDTH}", dot), peer
