@@ -59,6 +59,7 @@ async def test_a_crash_is_restarted_and_said(make) -> None:
     await job
 
 
+@pytest.mark.slow
 async def test_what_keeps_crashing_is_given_up(make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Six quick deaths are restarted, the seventh is the end, with one line that names the log."""
     monkeypatch.setattr(children, "_QUICK_DEATHS", 2)

@@ -125,6 +125,7 @@ async def test_a_file_changes_nothing(tmp_path: Path) -> None:
         await hook.ask("edit", {})
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.binary(max_size=60)

@@ -36,6 +36,7 @@ def outcome(target: Target, case: str) -> tuple[Status, str]:
     return result.status, result.message
 
 
+@pytest.mark.slow
 def test_a_conforming_sibling_is_conformant(target: Target) -> None:
     """Every case passes; only half a request cannot be sent in process."""
     report = run(target)

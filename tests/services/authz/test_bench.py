@@ -178,6 +178,7 @@ async def test_more_claims_than_paging_has_are_refused(house, ann, claim) -> Non
     assert len(await house.bench.rule(ann, [OwnedClaim("d", True)] * MAX_CLAIMS)) == MAX_CLAIMS == 1024
 
 
+@pytest.mark.slow
 async def test_a_late_sibling_holds_up_nobody(house, ann, claim) -> None:
     """G23 A: 5 s, 10 ms, 10 ms → under 1.2 s, the slow one withheld, the others spoken.
 

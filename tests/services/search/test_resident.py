@@ -188,6 +188,7 @@ async def test_a_generation_that_lacks_a_file_is_damaged(house: House, monkeypat
     assert house.library.rebuilt is None
 
 
+@pytest.mark.slow
 async def test_the_attendant_saves_when_writers_rest_and_drops_when_nobody_asks(house: House) -> None:
     """A change is saved after the quiet, the index dropped after the idle, a question wakes it for another round."""
     attendant = Attendant(house.library, Habits(quiet=0.05, idle=0.3))

@@ -114,6 +114,7 @@ async def test_cpu_is_limited() -> None:
     assert (taken.kind, taken.message) == (Kind.EXHAUSTED, TOO_MUCH)
 
 
+@pytest.mark.slow
 async def test_time_and_output_are_limited() -> None:
     """One that sleeps past the wall clock, one that writes without end: refused, and the child is gone."""
     assert (await refused(hostile("time.sleep(60)"), wall=0.5)).message == TOO_MUCH
@@ -225,6 +226,7 @@ async def test_no_process_is_started() -> None:
     assert await said("said = os.fork()") == "BlockingIOError"
 
 
+@pytest.mark.slow
 async def test_what_a_child_started_dies_with_it(tmp_path: Path) -> None:
     """A grandchild in the same session is killed when the child has answered.
 
@@ -263,6 +265,7 @@ def test_a_caller_who_goes_away_leaves_no_child(loop: object, tmp_path: Path) ->
         runner.run(run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 def test_a_child_is_let_go_of_although_its_pipe_stays_open(loop: object, tmp_path: Path) -> None:
     """A helper in a session of its own holds the answer's pipe; a flood is cut unread: neither is waited for.
@@ -336,6 +339,7 @@ async def test_a_child_does_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     assert await gone(pid)
 
 
+@pytest.mark.slow
 async def test_two_at_a_time() -> None:
     """A third conversion waits for a slot: two cores are two parsers."""
     sandbox = Sandbox(20, program=hostile("said = time.monotonic(); time.sleep(0.4)"))

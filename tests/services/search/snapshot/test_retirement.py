@@ -34,6 +34,7 @@ async def generations(house: House, count: int) -> None:
         await house.library.snapshot()
 
 
+@pytest.mark.slow
 async def test_a_backlog_is_deleted_in_parts(house: House) -> None:
     """32 generations after each that is written, the oldest first, so that none waits long for the next.
 
