@@ -181,12 +181,14 @@ class Snapshots:
 
     async def _delete_due(self) -> None:
         """Delete what is due and was listed. One that cannot be deleted holds up no other."""
-        due, failures = self._due()[:_AT_A_TIME], 0
-        if due:
-            await self.fence.check()
+        due = self._due()[:_AT_A_TIME]
+        if not due:
+            return
+        await self.fence.check()
+        live, failures = self._live, 0
         for old in due:
             try:
-                if await retention.retire(self._bucket, self._sealer, old, self._live):
+                if await retention.retire(self._bucket, self._sealer, old, live):
                     self.superseded.remove(old)
                 else:
                     self._unopened.add(old.name)  # said once; its pieces stay, and its deletions incomplete
