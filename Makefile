@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 NODE := conformance/siblings/node
 NODE_STAMP := $(NODE)/node_modules/.installed
 # The fast loop's folders lie in RAM where there is a gigabyte of it: the tests sync as the services do.
-RAM := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 1000000 { print "PYTEST_DEBUG_TEMPROOT=/dev/shm" }')
+RAM = $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 1000000 { print "PYTEST_DEBUG_TEMPROOT=/dev/shm" }')
 
 .PHONY: up test check setup node proto lint bench lock clean
 
