@@ -27,8 +27,9 @@ REPEAT_POWER = 0.7
 """A word typed n times weighs n ** 0.7: BM25's query term frequency, less than linear as with its k3."""
 
 _PHRASES = 6
-_PHRASE_COST = 3_000
-"""Chunks that hold the rarer word of a pair. Commoner pairs are not looked for: reading their positions took 4 ms."""
+_PHRASE_COST = 2_000
+"""Chunks that hold the rarer word of a pair, added up over a query. Pairs that would come to more are not looked for:
+reading the positions of common words took 4 ms."""
 _REMEMBERED = 20_000  # words, about 20 MB
 
 Clauses = list[tuple[tantivy.Occur, tantivy.Query]]
@@ -68,12 +69,15 @@ class Planner:
     def phrases(self, terms: QueryTerms) -> Clauses:
         """Pairs of words that stand beside each other in the query, where they do so in a chunk."""
         made: Clauses = []
+        left = _PHRASE_COST
         for one, other in terms.pairs:
             mates = self._plan(terms.words[other]).held
             for language, (term, count) in self._plan(terms.words[one]).held.items():
                 mate, others = mates.get(language, (term, 0))
-                if mate == term or min(count, others) > _PHRASE_COST or len(made) == _PHRASES:
+                rarer = min(count, others)
+                if mate == term or rarer > left or len(made) == _PHRASES:
                     continue
+                left -= rarer
                 pair = tantivy.Query.phrase_query(self._schema, "body", [term, mate])
                 weight = PHRASE_BOOST * self._statistics.correction("body", term, mate)
                 made.append((tantivy.Occur.Should, tantivy.Query.boost_query(pair, weight)))
