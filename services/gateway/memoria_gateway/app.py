@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoria_chassis import log, metrics
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.process import Process
-from memoria_gateway import api, pod
+from memoria_gateway import api, pod, route_table
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import SignInNeeded
 from memoria_gateway.edge import ErrorEdge
@@ -111,4 +111,5 @@ def make_app(desk: Desk, process: Process) -> Starlette:
         exception_handlers={ServiceError: service_error, HTTPException: http_error},
     )
     app.router.redirect_slashes = False
+    route_table.check(app)
     return app
