@@ -62,7 +62,11 @@ def show(console: Console, found: dict[str, Any]) -> None:
     sources = Table("source", "state", "as of", "last failure", "owed", box=None)
     for source in found["sources"]:
         sources.add_row(
-            source["app"], source["state"], source["as_of"] or "–", source["failure"] or "–", str(source["owed"])
+            source["app"],
+            "paused" if source["paused"] else source["state"],
+            source["as_of"] or "–",
+            source["failure"] or "–",
+            str(source["owed"]),
         )
     if found["sources"]:
         console.print(sources)

@@ -1,10 +1,12 @@
 """What `memoria status` says of the index."""
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from memoria_cli.status_view import _lines
+from memoria_cli.status_view import _lines, show
 
 WELL: dict[str, Any] = {
     "documents": 3,
@@ -39,3 +41,14 @@ def test_an_index_that_sleeps_or_a_search_that_is_down_is_no_row_of_nothing() ->
     assert _lines(WELL) == ["index: 3 documents, 7 chunks, 900 bytes in RAM, generation 2"]
     assert _lines(WELL | {"asleep": True}) == ["index: asleep until somebody asks, generation 2"]
     assert len(_lines(dict.fromkeys(WELL))) == 1
+
+
+def test_a_paused_source_is_called_paused() -> None:
+    """Whatever its data's state is: nothing more is read of it. Broken to see it red: the state shown for both."""
+    source = {"app": "docs", "state": "current", "as_of": None, "failure": None, "owed": 0, "paused": False}
+    console = Console(record=True, width=100, file=io.StringIO())
+    sources = [source, source | {"app": "sheets", "paused": True}]
+    show(console, {"url": "http://x", "services": {}, "sources": sources, "index": WELL})
+    words = [line.split()[:2] for line in console.export_text().splitlines()]
+    assert ["docs", "current"] in words
+    assert ["sheets", "paused"] in words

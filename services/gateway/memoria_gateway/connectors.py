@@ -50,7 +50,7 @@ class Source:
     def standing(self) -> str:
         """Its state in words."""
         if self.removing:
-            return "A removal was begun and has not come to its end; remove it again to finish it."
+            return "A removal has not come to its end; it goes on when memoria starts again, or remove it again."
         if self.state == "reconciling":
             return ("Paused. " if self.paused else "") + _STATES["reconciling"]
         if self.paused:

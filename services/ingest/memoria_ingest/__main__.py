@@ -55,6 +55,7 @@ async def build(process: Process) -> None:
     process.on_close(controls.close)
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(IntakeServer(uploads, index, rounds, pullers, controls), server)
     rounds.nudge()
+    controls.go_on()
 
     async def status() -> dict[str, Any]:
         standing = [await puller.source() for puller in pullers]

@@ -16,6 +16,8 @@ from memoria_ingest.siblings.state import SourceState, SourceStore, Stop
 T = TypeVar("T")
 
 _LOOKS = 5
+_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds between the tries to finish a removal: search may still be waking when ingest starts."""
 
 
 class Controls:
@@ -43,8 +45,24 @@ class Controls:
         await self._whole(self._pause(puller) if paused else self._resume(puller))
 
     async def remove(self, app: str) -> int:
-        """Pause, and retire everything held; how many items. Call it again to finish one that was cut short."""
+        """Pause, and retire everything held; how many items. The next start finishes one that was cut short."""
         return await self._whole(self._remove(self._puller(app)))
+
+    def go_on(self) -> None:
+        """Finish, behind this, the removals that the end of a process cut short. Returns at once."""
+        for puller in self._pullers.values():
+            self._begin(self._go_on(puller))
+
+    async def _go_on(self, puller: Puller) -> None:
+        for wait in (*_WAITS, None):
+            try:
+                await self._remove(puller, only_begun=True)
+            except ServiceError:
+                if wait is None:
+                    raise
+                await asyncio.sleep(wait)
+            else:
+                return
 
     async def _sync(self, puller: Puller, *, reannounce: bool) -> None:
         async with self._turns[puller.app]:
@@ -68,8 +86,10 @@ class Controls:
             await self._store.put_stop(puller.app, None)
             self._rounds.nudge_one(puller)
 
-    async def _remove(self, puller: Puller) -> int:
+    async def _remove(self, puller: Puller, *, only_begun: bool = False) -> int:
         async with self._turns[puller.app]:
+            if only_begun and await self._store.stop(puller.app) is not Stop.REMOVING:
+                return 0
             await self._halt(puller, Stop.REMOVING)
             retired = await self._retire_all(puller)
             # The cursor goes last: it is what says, until then, that this was no first contact.
@@ -108,7 +128,9 @@ class Controls:
 
     async def _whole(self, work: Coroutine[Any, Any, T]) -> T:
         """To the end, whoever stops waiting for it."""
+        return await asyncio.shield(self._begin(work))
 
+    def _begin(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         async def run() -> T:
             deadline.forget()
             return await work
@@ -116,7 +138,7 @@ class Controls:
         task = asyncio.create_task(run())
         self._under_way.add(task)
         task.add_done_callback(self._done)
-        return await asyncio.shield(task)
+        return task
 
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._under_way.discard(task)
@@ -126,7 +148,7 @@ class Controls:
             log.get_logger().warning("what an owner asked for was not done", kind=kind.value)
 
     async def close(self) -> None:
-        """Stop what is under way; a removal is finished by calling it again."""
+        """Stop what is under way; a removal goes on at the next start."""
         for task in list(self._under_way):
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)

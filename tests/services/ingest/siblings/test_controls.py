@@ -230,14 +230,15 @@ async def test_a_removal_leaves_nothing_and_a_resume_begins_at_the_first_contact
     assert rig.search.bodies() == ALL
 
 
-@pytest.mark.parametrize("then", ["remove", "resume"])
+@pytest.mark.parametrize("then", ["remove", "resume", "start"])
 async def test_a_removal_that_was_cut_short_is_not_taken_for_a_whole_one(
     owner: Owner, then: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed after the first batch: calling again finishes it. A resume instead has everything listed anew, for the
-    feed repeats neither what was retired nor what left the sibling meanwhile.
+    """Killed after the first batch: calling again finishes it, and so does the next start, though search is not there
+    yet. A resume instead has everything listed anew, for the feed repeats neither what was retired nor what left the
+    sibling meanwhile.
 
-    Broken to see it red: the cursor forgotten first; a resume that goes on from the cursor.
+    Broken to see it red: the cursor forgotten first; a resume that goes on from the cursor; no second try at start.
     """
     rig = owner.rig
     await owner.pulled()
@@ -265,6 +266,23 @@ async def test_a_removal_that_was_cut_short_is_not_taken_for_a_whole_one(
         assert await again.controls.remove("docs") == 3
         assert rig.search.documents == {}
         return
+    if then == "start":
+        monkeypatch.setattr("memoria_ingest.siblings.controls._WAITS", (0.0, 0.0))
+        held, tries = rig.search.held, 0
+
+        async def waking(app: str) -> Any:
+            nonlocal tries
+            tries += 1
+            if tries < 3:
+                raise ServiceError(Kind.UNAVAILABLE, "waking")
+            return await held(app)
+
+        rig.search.held = waking
+        again.controls.go_on()
+        await asyncio.gather(*again.controls._under_way)
+        assert rig.search.documents == {}
+        assert await again.stop() is Stop.PAUSED
+        return
     kept = next(iter(rig.search.documents))
     rig.do("delete", item=next(alias for alias, item in rig.sibling.store.aliases().items() if item == kept))
     await again.controls.pause("docs", paused=False)
@@ -273,6 +291,17 @@ async def test_a_removal_that_was_cut_short_is_not_taken_for_a_whole_one(
     assert kept not in rig.search.documents
     assert rig.calls("Announce") > 0
     assert await again.stop() is None
+
+
+async def test_a_start_removes_nothing_that_no_owner_removed(owner: Owner) -> None:
+    """Neither a source that is read nor a paused one. Broken to see it red: the stop not looked at."""
+    await owner.pulled()
+    owner.controls.go_on()
+    await asyncio.gather(*owner.controls._under_way)
+    await owner.controls.pause("docs", paused=True)
+    owner.controls.go_on()
+    await asyncio.gather(*owner.controls._under_way)
+    assert owner.rig.search.bodies() == ALL
 
 
 async def test_what_an_owner_began_goes_on_without_them(owner: Owner) -> None:
