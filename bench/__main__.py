@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterable
 
-from bench import calls, growth, hybrid, ingest, lexical, page, seal, snapshot, vectors
+from bench import calls, growth, hybrid, ingest, lexical, load, page, seal, snapshot, vectors
 from bench.measure import Row
 from bench.plan import Plan
 
@@ -11,6 +11,7 @@ ALL: dict[str, Callable[[Plan], Iterable[Row]]] = {
     "seal": lambda plan: seal.run(),
     "calls": lambda plan: calls.run(),
     "page": lambda plan: page.run(),
+    "load": lambda plan: load.run(),
     "lexical": lexical.run,
     "vectors": vectors.run,
     "hybrid": hybrid.run,
