@@ -62,7 +62,7 @@ class History:
         self.papers = {alias: Paper(alias, []) for alias in (f"{self.word}.{n}" for n in range(3))}
         for paper in self.papers.values():
             fleet.sibling("docs", "create", alias=paper.alias, title="Paper", body=self._write(paper), rung="team")
-            fleet.sibling("docs", "edit", item=paper.alias, body=self._write(paper))  # so that it can be rewound at once
+            fleet.sibling("docs", "edit", item=paper.alias, body=self._write(paper))  # now it can be rewound
         self.held: set[str] = set()
 
     def save(self) -> None:
