@@ -8,7 +8,6 @@ Nothing unspoken is spoken, because
 5. the wire mapping takes only `Passage` and `SpokenDocument`.
 """
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from datetime import datetime
@@ -17,14 +16,15 @@ from typing import assert_never
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_contract.types import Author, ItemId, Revision, Subject
+from memoria_contract.types import Author, Subject
+from memoria_search.claims import claim_of, decoys, not_found, silent_app
 from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.model import FILES, Chunk, DocumentRef, Metadata
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
 from memoria_search.notices import Notice, NoticeKind, compose, kind_of
 from memoria_search.retrieve.candidates import MAX_CANDIDATES, Candidate
-from memoria_search.ruling import NO_ANSWER, Arbiter, Cause, Claim, Disposition, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.ruling import NO_ANSWER, Arbiter, Cause, Claim, Disposition, OwnedClaim, Ruling
 
 PER_PAGE = 256
 """Candidates ruled for each page asked for: one S2 call a sibling on page one (AMD-05, CON-09)."""
@@ -130,11 +130,12 @@ class Gate:
         ruled = _Ruled((), ()) if candidates is None else await self._rule(subject, candidates)
         shown = ruled.spoken[(page - 1) * size : page * size]
         horizon = shown[-1][0] if len(shown) == size else len(candidates or ())
-        withheld = [(app, cause) for place, app, cause in ruled.withheld if place < horizon]
+        passages, replaced = await self._open(shown, (page - 1) * size)
+        withheld = [(app, cause) for place, app, cause in ruled.withheld if place < horizon] + replaced
         further = len(ruled.spoken) > page * size
         bounded = window(page + 1, size) == 0
         return Page(
-            passages=await self._open(shown, (page - 1) * size),
+            passages=passages,
             notices=compose(withheld, self._sources.all(), damaged=self._damaged() > 0 or degraded),
             more=further and not bounded,
             refine=(further and bounded) or window(page, size) == 0,
@@ -149,23 +150,25 @@ class Gate:
         """
         ref = self._catalogue.whole(self._catalogue.document(document_id))
         parts = self._catalogue.parts(ref) if ref else []
-        asked: dict[str, Claim] = {document_id: _claim(ref) if ref else OwnedClaim(document_id, present=False)}
-        asked |= {part.document_id: _claim(part) for part in parts}
+        asked: dict[str, Claim] = {document_id: claim_of(ref) if ref else OwnedClaim(document_id, present=False)}
+        asked |= {part.document_id: claim_of(part) for part in parts}
         apps = [source.app for source in self._sources.all()]
-        asked |= {f"/{app}": SiblingClaim(app, ItemId(secrets.token_urlsafe(12)), Revision("-")) for app in apps}
+        asked |= decoys(apps)
         rulings = await self._rulings(subject, asked)
         ruling = rulings[document_id]
         match ruling.disposition:
             case Disposition.OMIT:
-                return _silent(apps, rulings)
+                return silent_app(apps, rulings)
             case Disposition.WITHHOLD:
                 if ref is not None and ruling.cause in (Cause.STALE, Cause.AHEAD):
                     return Notice(ref.app, kind_of(ruling.cause), count=1)
-                return _silent(apps, rulings, ref.app if ref else FILES)
+                return silent_app(apps, rulings, ref.app if ref else FILES)
             case Disposition.SPEAK:
                 opened = await self._store.open_document(ref) if ref else None
                 if ref is None or opened is None:
-                    raise _not_found()
+                    if ref is not None and self._catalogue.document(document_id) is not None:  # replaced since
+                        return Notice(ref.app, NoticeKind.STALE, count=1)
+                    raise not_found()
                 spoken = _spoken((part.document_id, rulings[part.document_id]) for part in parts)
                 return SpokenDocument(_MINT, ref, opened.metadata, opened.chunks, spoken)
             case _:
@@ -174,12 +177,14 @@ class Gate:
     async def _rule(self, subject: Subject, candidates: Sequence[Candidate]) -> _Ruled:
         """Sort candidates by authz's answer about their documents: one question, whatever the number of chunks."""
         refs = {candidate.ref.document_id: candidate.ref for candidate in candidates}
-        rulings = await self._rulings(subject, {key: _claim(ref) for key, ref in refs.items()})
+        rulings = await self._rulings(subject, {key: claim_of(ref) for key, ref in refs.items()})
         spoken: list[tuple[int, Candidate]] = []
         withheld: list[tuple[int, str, Cause]] = []
         for place, candidate in enumerate(candidates):
             ruling = rulings[candidate.ref.document_id]
             match ruling.disposition:
+                case Disposition.SPEAK if candidate.replaced:
+                    withheld.append((place, candidate.ref.app, Cause.STALE))
                 case Disposition.SPEAK:
                     spoken.append((place, candidate))
                 case Disposition.OMIT:
@@ -207,14 +212,20 @@ class Gate:
             return dict.fromkeys(asked, NO_ANSWER)
         return dict(zip(asked, rulings, strict=True))
 
-    async def _open(self, shown: Sequence[tuple[int, Candidate]], before: int) -> tuple[Passage, ...]:
-        """Open what is shown. A revision gone since its ruling is dropped; one that does not open is said (ING-05)."""
+    async def _open(
+        self, shown: Sequence[tuple[int, Candidate]], before: int
+    ) -> tuple[tuple[Passage, ...], list[tuple[str, Cause]]]:
+        """Open what is shown. What was deleted since its ruling is dropped; a revision that was replaced since is
+        withheld, which is told beside the passages; one that does not open is said in its row (ING-05)."""
         if not shown:
-            return ()
+            return (), []
         opened = await self._store.open_chunks([(candidate.ref, candidate.ordinal) for _, candidate in shown])
         passages: list[Passage] = []
+        replaced: list[tuple[str, Cause]] = []
         for (_, candidate), found in zip(shown, opened, strict=True):
             if found is None:
+                if self._catalogue.document(candidate.ref.document_id) is not None:
+                    replaced.append((candidate.ref.app, Cause.STALE))
                 continue
             rank, ref, ordinal = before + len(passages) + 1, candidate.ref, candidate.ordinal
             about = found.metadata or Metadata(title="")
@@ -236,31 +247,9 @@ class Gate:
                     link=about.link,
                 )
             )
-        return tuple(passages)
-
-
-def _claim(ref: DocumentRef) -> Claim:
-    """What its owner is asked. Read inside this request: the catalogue follows every durable write."""
-    if ref.item_id is None:
-        return OwnedClaim(ref.document_id, present=True)
-    return SiblingClaim(ref.app, ref.item_id, ref.revision)
+        return tuple(passages), replaced
 
 
 def _spoken(ruled: Iterable[tuple[str, Ruling]]) -> tuple[str, ...]:
     """The keys that were ruled SPEAK."""
     return tuple(key for key, ruling in ruled if ruling.disposition is Disposition.SPEAK)
-
-
-def _silent(apps: Sequence[str], rulings: Mapping[str, Ruling], own: str | None = None) -> Notice:
-    """Which app did not answer, of those asked about an item they cannot have; the document's own only where none was.
-
-    Raises NOT_FOUND where all answered.
-    """
-    silent = [app for app in apps if rulings[f"/{app}"].disposition is Disposition.WITHHOLD] or ([own] if own else [])
-    if not silent:
-        raise _not_found()
-    return Notice(silent[0], NoticeKind.NO_ANSWER, count=1)
-
-
-def _not_found() -> ServiceError:
-    return ServiceError(Kind.NOT_FOUND, "no such document")

@@ -136,9 +136,11 @@ async def test_nothing_is_remembered_between_requests(house: House) -> None:
 
 
 async def test_a_revision_replaced_while_authz_was_asked_is_not_spoken(house: House) -> None:
-    """The ruling was about the old text; the new one was not ruled, the old one is gone: neither is shown (RUL-01).
+    """The ruling was about the old text; the new one was not ruled, the old one is gone: neither is shown (RUL-01), and
+    that one is held back is said.
 
-    Broken to see it red: opening chunks by document id instead of by the number of the revision ruled.
+    Broken to see it red: opening chunks by document id instead of by the number of the revision ruled; what was
+    replaced dropped like what was deleted.
     """
     await house.item("a", "budget old")
     inner = house.arbiter.rule
@@ -148,9 +150,29 @@ async def test_a_revision_replaced_while_authz_was_asked_is_not_spoken(house: Ho
         return await inner(subject, claims)
 
     house.arbiter.rule = slow
-    assert (await house.search("budget")).rows == ()
+    found = await house.search("budget")
+    assert found.rows == ()
+    assert found.page.notices == (Notice("docs", NoticeKind.STALE, count=1),)
     house.arbiter.rule = inner
     assert (await house.search("budget")).rows[0].passage.text == "budget new and secret"
+
+
+async def test_a_document_replaced_while_authz_was_asked_is_withheld(house: House) -> None:
+    """And one that was deleted meanwhile is not found. Broken to see it red: not found for both."""
+    ref = await house.item("a", "budget old")
+    inner, meanwhile = (
+        house.arbiter.rule,
+        [house.item("a", "budget new", revision="2"), house.library.retire("docs", "a")],
+    )
+
+    async def slow(subject: Any, claims: Any) -> Any:
+        await meanwhile.pop(0)
+        return await inner(subject, claims)
+
+    house.arbiter.rule = slow
+    assert await house.document(ref.document_id) == Notice("docs", NoticeKind.STALE, count=1)
+    with pytest.raises(ServiceError, match="no such document"):
+        await house.document(ref.document_id)
 
 
 async def test_a_reconciling_source_is_named_and_takes_no_part(house: House) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Pair, Revision
-from memoria_search.corpus.model import Metadata, NewDocument, SourceState, UploadOrigin
+from memoria_search.corpus.model import Chunk, Metadata, NewDocument, SiblingOrigin, SourceState, UploadOrigin
+from memoria_search.notices import Notice, NoticeKind
+from memoria_search.ruling import NO_ANSWER, OMIT, SPEAK, Ruling, SiblingClaim
 
 House = Any  # tests/services/search/conftest.py
 
@@ -50,6 +52,31 @@ async def test_a_deletion_holds_before_the_index_knows(house: House) -> None:
     house.library.catalogue.apply(change)
     assert house.library.handle.index.search(house.library.handle.analyser.query("zqx81"), 5)
     assert await house.ids("zqx81") == []
+
+
+@pytest.mark.parametrize(
+    ("ruling", "withheld"), [(SPEAK, NoticeKind.STALE), (OMIT, None), (NO_ANSWER, NoticeKind.NO_ANSWER)]
+)
+async def test_a_replacement_is_told_before_the_index_knows(
+    house: House, ruling: Ruling, withheld: NoticeKind | None
+) -> None:
+    """Between the durable revision and the index's commit, only the old one is found: its owner is asked about the one
+    held, and where the asker may see it, they are told that something is held back. It is not as if it never was.
+
+    Broken to see it red: the hit dropped as if the document were deleted; its old revision asked about; STALE told
+    whatever the ruling says.
+    """
+    await house.item("a", "the word zqx81", revision="1")
+    origin = SiblingOrigin("docs", ItemId("a"), Revision("2"))
+    _, change = await house.store.put(NewDocument(origin, Metadata(title="t"), (Chunk((), "the word zqx82"),)))
+    house.library.catalogue.apply(change)
+    house.arbiter.rulings["a"] = ruling
+    found = await house.search("zqx81")
+    assert found.rows == ()
+    assert found.page.notices == ((Notice("docs", withheld, count=1),) if withheld else ())
+    assert house.arbiter.asked[-1] == [SiblingClaim("docs", ItemId("a"), Revision("2"))]
+    await house.library.retire("docs", [ItemId("a")])
+    assert (await house.search("zqx81")).page.notices == ()
 
 
 async def test_deleting_one_part_deletes_the_upload(house: House) -> None:

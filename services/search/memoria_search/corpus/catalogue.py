@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from memoria_search.corpus.model import Change, DocumentRef
 
+_EARLIER = 10_000
+"""Numbers remembered of revisions that are held no more: an index that has not committed yet still finds them."""
+
 
 class Catalogue:
     """References by number and by document id."""
@@ -16,6 +19,7 @@ class Catalogue:
         self._by_number: dict[int, DocumentRef] = {}
         self._by_id: dict[str, DocumentRef] = {}
         self._by_upload: dict[bytes, dict[int, DocumentRef]] = {}
+        self._earlier: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self._by_number)
@@ -25,6 +29,7 @@ class Catalogue:
         self._by_number.clear()
         self._by_id.clear()
         self._by_upload.clear()
+        self._earlier.clear()
 
     def apply(self, change: Change) -> None:
         """Follow a durable write."""
@@ -33,6 +38,9 @@ class Catalogue:
             self._by_id.pop(gone.document_id, None)
             if ref is not None and ref.upload is not None:
                 self._by_upload[ref.upload].pop(ref.part, None)
+            self._earlier[gone.number] = gone.document_id
+            if len(self._earlier) > _EARLIER:
+                del self._earlier[next(iter(self._earlier))]
         for ref in change.added:
             self._by_number[ref.number] = ref
             self._by_id[ref.document_id] = ref
@@ -42,6 +50,10 @@ class Catalogue:
     def number(self, number: int) -> DocumentRef | None:
         """The revision of that number, if it is still the one held."""
         return self._by_number.get(number)
+
+    def successor(self, number: int) -> DocumentRef | None:
+        """The revision held of a document of which that number named an earlier one; None where it is held no more."""
+        return self._by_id.get(self._earlier.get(number, ""))
 
     def document(self, document_id: str) -> DocumentRef | None:
         """The revision held of a document."""

@@ -19,10 +19,15 @@ MAX_CANDIDATES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that ranks. Holds no text: nothing is opened before the ruling (RUL-01)."""
+    """A chunk that ranks. Holds no text: nothing is opened before the ruling (RUL-01).
+
+    `replaced`: what was found is an earlier revision's, and `ref` is the one held since. Its owner is asked about that
+    one, and what may be spoken of it is not known before the index has it.
+    """
 
     ref: DocumentRef
     ordinal: int
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,8 @@ class Retriever:
         self._dense = dense
 
     async def candidates(self, terms: QueryTerms, limit: int) -> list[Candidate]:
-        """The best `limit` candidates by their words. Sources that are reconciling take no part (AUT-06); a hit whose
-        revision is no longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
+        """The best `limit` candidates by their words. Sources that are reconciling take no part (AUT-06); a hit of a
+        document that is no longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
         if terms.empty:
             return []
         without = self._sources.reconciling()
@@ -77,8 +82,14 @@ class Retriever:
 
     def _held(self, hits: Sequence[Hit]) -> list[Candidate]:
         held = self._catalogue
-        found = ((held.whole(held.number(hit.number)), hit.ordinal) for hit in hits)
-        return [Candidate(ref, ordinal) for ref, ordinal in found if ref is not None]
+        found: list[Candidate] = []
+        for hit in hits:
+            ref = held.number(hit.number)
+            replaced = ref is None  # or deleted; between a durable write and its commit the index does not know
+            ref = held.whole(held.successor(hit.number) if replaced else ref)
+            if ref is not None:
+                found.append(Candidate(ref, hit.ordinal, replaced))
+        return found
 
     def _hits(self, terms: QueryTerms, limit: int, without: Sequence[str]) -> list[Hit]:
         lists = [reader.search(terms, limit, without) for reader in self._readers]
