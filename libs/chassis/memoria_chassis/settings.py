@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, mo
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import decode_key
+from memoria_chassis.secret import Secret
 
 SERVICES = ("extract", "authz", "search", "ingest", "gateway")
 """In the order they start: whom a service calls is up before it."""
@@ -44,6 +45,11 @@ class Section(BaseModel):
         if not text:
             raise ServiceError(Kind.PRECONDITION, f"{name} is not set, neither by value nor by {name}_file")
         return text
+
+    def live(self, name: str) -> Secret:
+        """The same, read again when its file has changed; one that is set by value stays. Raises PRECONDITION."""
+        file: Path | None = getattr(self, f"{name}_file")
+        return Secret(lambda: self.secret(name), file if getattr(self, name) is None else None)
 
 
 class Team(Section):

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import re
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -45,6 +46,13 @@ _SENTENCE = {
 """Ours, because the app's own sentence could hold anything, and would end up in a log or on a page."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
+
+
+def _checked(token: str) -> str:
+    """Raises INVALID: what stands in a header must not end it."""
+    if _TOKEN.fullmatch(token) is None:
+        raise ServiceError(Kind.INVALID, "an app's token must be printable ASCII without spaces")
+    return token
 
 
 def _malformed() -> ServiceError:
@@ -119,14 +127,24 @@ class ConnectClient:
     """
 
     def __init__(
-        self, base_url: str, token: str, *, team: str, zone: str, app: str, encoding: str = "proto", pool: int = _POOL
+        self,
+        base_url: str,
+        token: str | Callable[[], str],
+        *,
+        team: str,
+        zone: str,
+        app: str,
+        encoding: str = "proto",
+        pool: int = _POOL,
     ) -> None:
+        """`token`: itself, or what gives the one of now, so that it can be rotated while calls go on (CON-17)."""
         self.origin: Origin = check_sibling_url(base_url, team, zone, app)
-        if _TOKEN.fullmatch(token) is None:
-            raise ServiceError(Kind.INVALID, "an app's token must be printable ASCII without spaces")
+        self._token: Callable[[], str] = token if callable(token) else lambda: token
+        _checked(self._token())
+        self.accepted = ""
+        """The token that the app last answered a call with; empty before the first."""
         self._content_type = ENCODINGS[encoding]
         self._headers = {
-            "Authorization": f"Bearer {token}",
             "Connect-Protocol-Version": "1",
             "Content-Type": self._content_type,
             "Accept-Encoding": "identity",
@@ -177,7 +195,12 @@ class ConnectClient:
     async def _once(
         self, service_method: str, body: bytes, response_type: type[MessageT], timeout: float, limit: int
     ) -> MessageT:
-        headers = {**self._headers, "Connect-Timeout-Ms": str(max(1, min(int(timeout * 1000), 9_999_999_999)))}
+        token = _checked(self._token())
+        headers = {
+            **self._headers,
+            "Authorization": f"Bearer {token}",
+            "Connect-Timeout-Ms": str(max(1, min(int(timeout * 1000), 9_999_999_999))),
+        }
         async with self._open().post(
             self._url(service_method), data=body, headers=headers, allow_redirects=False
         ) as reply:
@@ -193,7 +216,9 @@ class ConnectClient:
             if kind != self._content_type:
                 reply.close()
                 raise _malformed()
-            return decode(response_type, await _read(reply, limit), kind)
+            answer = decode(response_type, await _read(reply, limit), kind)
+            self.accepted = token
+            return answer
 
     def _error(self, status: int, content_type: str, body: bytes) -> ServiceError:
         if 200 < status < 300:

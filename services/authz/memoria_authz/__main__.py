@@ -12,6 +12,7 @@ from memoria_authz.schema import MIGRATIONS
 from memoria_authz.server import GateServer
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.process import Process, run_service
+from memoria_chassis.secret import token_print
 from memoria_chassis.sqlite import Database
 from memoria_contract.connect_client import ConnectClient
 
@@ -31,14 +32,16 @@ async def build(process: Process) -> None:
     process.on_close(database.close)
     orders = WorkOrders(database, process.key())
     askers: dict[str, SiblingAsker] = {}
+    clients: dict[str, ConnectClient] = {}
     for sibling in settings.sibling:
         client = ConnectClient(
             sibling.url,
-            sibling.secret("ask_token"),
+            sibling.live("ask_token"),
             team=settings.team.label,
             zone=settings.team.zone,
             app=sibling.app,
         )
+        clients[sibling.app] = client
         askers[sibling.app] = SiblingAsker(sibling.app, client)
         process.on_close(client.close)
     counters = Counters(database, process.key(), process.clock, sorted(askers))
@@ -50,7 +53,12 @@ async def build(process: Process) -> None:
     )
 
     async def status() -> dict[str, Any]:
-        return {"siblings": len(askers), "owners": len(settings.team.owners), "open_orders": await orders.count()}
+        return {
+            "siblings": len(askers),
+            "owners": len(settings.team.owners),
+            "open_orders": await orders.count(),
+            "tokens": {app: token_print(client.accepted) for app, client in clients.items() if client.accepted},
+        }
 
     process.report(status)
 

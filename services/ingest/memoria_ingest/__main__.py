@@ -5,6 +5,7 @@ from typing import Any
 
 from memoria.intake.v1 import intake_pb2, intake_pb2_grpc
 from memoria_chassis.process import Process, run_service
+from memoria_chassis.secret import token_print
 from memoria_chassis.sqlite import Database
 from memoria_contract.connect_client import ConnectClient
 from memoria_ingest.convert.sandbox import Sandbox
@@ -34,15 +35,17 @@ async def build(process: Process) -> None:
     orders = OrdersClient(process.peer("authz"))
     store = SourceStore(database, process.key())
     pullers: list[Puller] = []
+    clients: dict[str, ConnectClient] = {}
     for sibling in settings.sibling:
         client = ConnectClient(
             sibling.url,
-            sibling.secret("pull_token"),
+            sibling.live("pull_token"),
             team=settings.team.label,
             zone=settings.team.zone,
             app=sibling.app,
         )
         process.on_close(client.close)
+        clients[sibling.app] = client
         with_bodies = sibling.bodies if sibling.bodies is not None else sibling.app != "calendar"
         pullers.append(Puller(SiblingClient(sibling.app, client), index, store, process.clock, with_bodies=with_bodies))
     rounds = Rounds(pullers, orders, index.history)
@@ -61,6 +64,7 @@ async def build(process: Process) -> None:
         standing = [await puller.source() for puller in pullers]
         return {
             "sandbox": bounds,
+            "tokens": {app: token_print(client.accepted) for app, client in clients.items() if client.accepted},
             "sources": [
                 {
                     "app": source.app,
