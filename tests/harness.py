@@ -70,6 +70,11 @@ class Person:
         assert reply.status_code == 200, reply.text
         return dict(reply.json())
 
+    def reannounce(self, app: str) -> None:
+        """The owner's button: have an app list all it holds."""
+        reply = self.browser.post(f"/connectors/{app}/sync", data={"csrf": self.csrf(), "what": "announce"})
+        assert reply.status_code == 303
+
     def titles(self, query: str) -> list[str]:
         """The titles found, in rank order."""
         return [result["title"] for result in self.search(query)["results"]]

@@ -64,6 +64,7 @@ class History:
             fleet.sibling("docs", "create", alias=paper.alias, title="Paper", body=self._write(paper), rung="team")
             fleet.sibling("docs", "edit", item=paper.alias, body=self._write(paper))  # now it can be rewound
         self.held: set[str] = set()
+        self.tampered = False
 
     def save(self) -> None:
         """A backup of the whole app, for `restore_to`."""
@@ -83,6 +84,8 @@ class History:
         if verb == "restore_to":
             self.papers = copy.deepcopy(self._saved)
             self._do(verb, name=self.word)
+            if self.tampered:  # it undoes what nobody was told of, and no feed and no answer can show it: AUT-10
+                self.fleet.person(PEOPLE["you"]).reannounce("docs")
         elif not paper.exists or (verb == "rewind" and len(paper.log) == 1):
             return
         elif verb == "edit":
@@ -91,9 +94,11 @@ class History:
             paper.rung = rung
             self._do(verb, item=paper.alias, rung=rung)
         elif verb == "rewind":
+            self.tampered = True
             paper.log.pop()
             self._do("partial_restore", item=paper.alias, steps=1)
         elif verb == "lose":
+            self.tampered = True
             paper.exists = False
             self._do("partial_restore", item=paper.alias, lose=True)
         elif verb == "delete":

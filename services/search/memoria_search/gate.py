@@ -23,7 +23,7 @@ from memoria_search.corpus.model import FILES, Chunk, DocumentRef, Metadata
 from memoria_search.corpus.sources import Sources
 from memoria_search.corpus.store import Store
 from memoria_search.notices import Notice, NoticeKind, compose, kind_of
-from memoria_search.retrieve.candidates import MAX_CANDIDATES, Candidate
+from memoria_search.retrieve.candidates import MAX_CANDIDATES, Candidate, Ranking
 from memoria_search.ruling import NO_ANSWER, Arbiter, Cause, Claim, Disposition, OwnedClaim, Ruling
 
 PER_PAGE = 256
@@ -118,25 +118,29 @@ class Gate:
         self._catalogue = catalogue
         self._sources = sources
 
-    async def page(
-        self, subject: Subject, candidates: Sequence[Candidate] | None, page: int, size: int, degraded: bool = False
-    ) -> Page:
-        """Page `page`, counted from 1, of what may be spoken of `candidates`, which are `window(page, size)` at most.
+    async def page(self, subject: Subject, ranking: Ranking | None, page: int, size: int) -> Page:
+        """Page `page`, counted from 1, of what may be spoken of a ranking, of `window(page, size)` candidates at most.
 
         Notices count what is withheld above the last row shown; on a page that is not full, all of the window. None
-        says that nothing was looked for, which follows from the query and the page alone: then nobody is asked.
-        `degraded`: they were ranked with less than there should have been, which is said.
+        says that nothing was looked for, which follows from the query and the page alone: then nobody is asked. What
+        the ranking went without is said, and how the sources stand is said of then and of now: one that has come back
+        meanwhile was left out all the same.
         """
-        ruled = _Ruled((), ()) if candidates is None else await self._rule(subject, candidates)
+        candidates = ranking.candidates if ranking else []
+        ruled = await self._rule(subject, candidates) if ranking else _Ruled((), ())
         shown = ruled.spoken[(page - 1) * size : page * size]
-        horizon = shown[-1][0] if len(shown) == size else len(candidates or ())
+        horizon = shown[-1][0] if len(shown) == size else len(candidates)
         passages, replaced = await self._open(shown, (page - 1) * size)
         withheld = [(app, cause) for place, app, cause in ruled.withheld if place < horizon] + replaced
         further = len(ruled.spoken) > page * size
         bounded = window(page + 1, size) == 0
         return Page(
             passages=passages,
-            notices=compose(withheld, self._sources.all(), damaged=self._damaged() > 0 or degraded),
+            notices=compose(
+                withheld,
+                [*(ranking.standing if ranking else ()), *self._sources.all()],
+                damaged=self._damaged() > 0 or bool(ranking and ranking.degraded),
+            ),
             more=further and not bounded,
             refine=(further and bounded) or window(page, size) == 0,
         )

@@ -50,7 +50,6 @@ class Searcher:
         terms = analyser.query(query)
         depth = window(page, size)
         ranking = await self._retriever.ranking(terms, query, depth) if depth and not terms.empty else None
-        candidates, degraded = (ranking.candidates, ranking.degraded) if ranking else (None, False)
-        ruled = await self._gate.page(subject, candidates, page, size, degraded)
+        ruled = await self._gate.page(subject, ranking, page, size)
         highlighter = Highlighter(analyser, terms)
         return Found(ruled, tuple(Row(passage, highlighter.snippet(passage.text)) for passage in ruled.passages))

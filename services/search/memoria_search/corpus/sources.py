@@ -1,6 +1,7 @@
 """How each source stands, as ingest said last. Kept in the file and in memory, because every search asks."""
 
 import sqlite3
+from collections.abc import Iterable
 from datetime import datetime
 
 from memoria_chassis.sqlite import Database
@@ -39,6 +40,7 @@ class Sources:
         """Every source, by app."""
         return [self._held[app] for app in sorted(self._held)]
 
-    def reconciling(self) -> tuple[str, ...]:
-        """The apps that are left out of the ranking (AUT-06)."""
-        return tuple(source.app for source in self.all() if source.state is SourceState.RECONCILING)
+
+def reconciling(standing: Iterable[Source]) -> tuple[str, ...]:
+    """The apps that are left out of the ranking (AUT-06)."""
+    return tuple(source.app for source in standing if source.state is SourceState.RECONCILING)

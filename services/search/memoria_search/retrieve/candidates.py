@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memoria_search.corpus.catalogue import Catalogue
-from memoria_search.corpus.model import DocumentRef
-from memoria_search.corpus.sources import Sources
+from memoria_search.corpus.model import DocumentRef, Source
+from memoria_search.corpus.sources import Sources, reconciling
 from memoria_search.index.analysis import QueryTerms
 from memoria_search.index.ranking import Hit
 from memoria_search.retrieve.dense import Dense
@@ -32,10 +32,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates, best first. `degraded`: there is an embedder, and these were ranked without it (AMD-11)."""
+    """Candidates, best first. `degraded`: there is an embedder, and these were ranked without it (AMD-11). `standing`:
+    how the sources stood when it was decided which take part."""
 
     candidates: list[Candidate]
     degraded: bool = False
+    standing: tuple[Source, ...] = ()
 
 
 class SegmentReader(Protocol):
@@ -62,14 +64,15 @@ class Retriever:
         document that is no longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
         if terms.empty:
             return []
-        without = self._sources.reconciling()
+        without = reconciling(self._sources.all())
         return self._held(await asyncio.to_thread(self._hits, terms, min(limit, MAX_CANDIDATES), without))
 
     async def ranking(self, terms: QueryTerms, query: str, limit: int) -> Ranking:
         """The same, fused with what is near `query` (IDX-07). Words alone where there is no embedder."""
+        standing = tuple(self._sources.all())
         if self._dense is None or terms.empty:
-            return Ranking(await self.candidates(terms, limit))
-        without = self._sources.reconciling()
+            return Ranking(await self.candidates(terms, limit), standing=standing)
+        without = reconciling(standing)
         # Always as deep as paging goes: lists cut elsewhere for page two would order page one differently.
         lexical, dense = await asyncio.gather(
             asyncio.to_thread(self._hits, terms, MAX_CANDIDATES, without),
@@ -77,8 +80,8 @@ class Retriever:
         )
         limit = min(limit, MAX_CANDIDATES)
         if dense is None:
-            return Ranking(self._held(lexical[:limit]), degraded=True)
-        return Ranking(self._held(fuse([lexical, dense], limit)))
+            return Ranking(self._held(lexical[:limit]), degraded=True, standing=standing)
+        return Ranking(self._held(fuse([lexical, dense], limit)), standing=standing)
 
     def _held(self, hits: Sequence[Hit]) -> list[Candidate]:
         held = self._catalogue
