@@ -20,6 +20,8 @@ from memoria_ingest.siblings.state import MIGRATIONS, SourceStore
 from memoria_ingest.uploads import Uploads
 
 _NICE = 5
+_PATIENCE = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""Seconds: search is up within one, mostly."""
 
 SERVICE = intake_pb2.DESCRIPTOR.services_by_name["IntakeService"]
 
@@ -48,7 +50,7 @@ async def build(process: Process) -> None:
         clients[sibling.app] = client
         with_bodies = sibling.bodies if sibling.bodies is not None else sibling.app != "calendar"
         pullers.append(Puller(SiblingClient(sibling.app, client), index, store, process.clock, with_bodies=with_bodies))
-    rounds = Rounds(pullers, orders, index.history)
+    rounds = Rounds(pullers, orders, index.history, patience=_PATIENCE)
     process.on_close(rounds.close)
     server = process.serve_grpc("memoria_ingest", [SERVICE])
     sandbox = Sandbox()

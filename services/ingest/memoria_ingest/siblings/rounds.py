@@ -4,7 +4,7 @@ Every source has at most one pull under way and one waiting, however many questi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from memoria_chassis import log
 from memoria_chassis.errors import ServiceError
@@ -26,10 +26,13 @@ class Rounds:
         orders: OrdersClient,
         history: Callable[[], Awaitable[History]],
         after: float = _AFTER_THE_QUESTION,
+        patience: Sequence[float] = (),
     ) -> None:
-        """`history` asks search for that of its corpus."""
+        """`history` asks search for that of its corpus. `patience`: seconds to wait between the first tries, for search
+        starts beside ingest, and what is pulled under no history is announced anew as if it had been put back."""
         self._after = after
         self._history = history
+        self._patience = list(patience)
         self._asking: asyncio.Future[History] | None = None
         self._pullers = pullers
         self._orders = orders
@@ -97,12 +100,20 @@ class Rounds:
     async def _known_history(self) -> History | None:
         """The history of search's corpus, asked for once a nudge; None where it cannot be had now."""
         if self._asking is None or self._asking.done():
-            self._asking = asyncio.ensure_future(self._history())
+            self._asking = asyncio.ensure_future(self._ask_history())
         try:
             return await asyncio.shield(self._asking)
         except ServiceError as error:
             log.get_logger().warning("search did not name its corpus", kind=error.kind.value)
             return None
+
+    async def _ask_history(self) -> History:
+        while self._patience:
+            try:
+                return await self._history()
+            except ServiceError:
+                await asyncio.sleep(self._patience.pop(0))
+        return await self._history()
 
     async def settled(self) -> None:
         """Wait until no pull is under way."""

@@ -218,6 +218,30 @@ async def test_orders_at_a_real_sibling(rig: Any) -> None:
     assert rig.calls("Announce") > 0
 
 
+async def test_the_first_pull_waits_for_search_to_name_its_corpus() -> None:
+    """Search starts beside ingest: a first pull under no history is taken for one of a corpus that was put back since,
+    and the first search on a new instance would be told that every app is reconciling.
+
+    Broken to see it red: no second try; tries without end.
+    """
+    puller, asked = FakePuller("docs"), 0
+
+    async def history() -> History:
+        nonlocal asked
+        asked += 1
+        if asked < 3 or asked > 3:
+            raise ServiceError(Kind.UNAVAILABLE, "not up yet")
+        return History("a", 7)
+
+    made = Rounds([puller], FakeOrders(), history, after=0, patience=(0.0, 0.0, 0.0))  # type: ignore[arg-type] # fakes
+    for pulled in (1, 2):
+        made.nudge()
+        await made.settled()
+        assert len(puller.histories) == pulled
+    assert puller.histories == [History("a", 7), None]
+    assert asked == 5  # the third try, the one that is left, and one that nothing follows
+
+
 async def test_search_is_asked_once_a_nudge_for_its_history_and_may_not_answer() -> None:
     """ING-27: each nudge hands the pulls the history of search's corpus; one that cannot be had costs no pull.
 
