@@ -17,11 +17,13 @@ from memoria_cli import adding, evaluation, searching, status_view
 from memoria_cli.door import request_link, token_from_link
 from memoria_cli.place import DEFAULT_DATA, Place, write_private
 from memoria_cli.session import Session, keep_user_token
+from memoria_cli.tokens.command import app as tokens_app
 from memoria_cli.up.supervisor import Supervisor
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="One team's memory.", pretty_exceptions_enable=False)
 keys = typer.Typer(no_args_is_help=True, help="Key material for provisioning.")
 app.add_typer(keys, name="keys")
+app.add_typer(tokens_app, name="tokens")
 
 Data = Annotated[Path, typer.Option("--data", help="The data directory.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

@@ -39,14 +39,24 @@ class Consumers:
 
     def add_token(self, consumer: str, scope: str, token: str) -> None:
         """Accept `token` beside the one there is; again is nothing. ServiceError where there are two (CON-17)."""
+        self.add_hash(consumer, scope, _digest(token))
+
+    def add_hash(self, consumer: str, scope: str, hashed: bytes) -> None:
+        """The same for the SHA-256 of a token."""
         with self._store.transaction() as db:
             held = db.execute("select hash, epoch from tokens where consumer = ?", (consumer,)).fetchall()
-            if _digest(token) in [row[0] for row in held]:
+            if hashed in [row[0] for row in held]:
                 return
             if len(held) >= 2:
                 raise ServiceError(Kind.PRECONDITION, "a consumer has at most two tokens")
             epoch = max((row[1] for row in held), default=0) + 1
-            db.execute("insert into tokens values (?, ?, ?, ?)", (consumer, scope, _digest(token), epoch))
+            db.execute("insert into tokens values (?, ?, ?, ?)", (consumer, scope, hashed, epoch))
+
+    def keep_hash(self, consumer: str, scope: str, hashed: bytes) -> None:
+        """Accept this token and no other, known before or not; again is nothing."""
+        with self._store.transaction() as db:
+            db.execute("delete from tokens where consumer = ? and hash != ?", (consumer, hashed))
+        self.add_hash(consumer, scope, hashed)
 
     def retire_others(self, consumer: str, token: str) -> None:
         """Keep this token only, or none for ``; again is nothing. ServiceError for a foreign token (CON-17)."""
@@ -62,9 +72,14 @@ class Consumers:
             db.execute("delete from tokens where consumer = ? and hash != ?", (consumer, _digest(token)))
 
     def configure(self, consumer: str, scope: str, tokens: list[str]) -> None:
-        """Exactly these tokens, as the command line or the environment says."""
+        """Exactly these tokens, as the command line or the environment says. Where it says the same as at the last
+        start, the row stands as it is: what was rotated since must not come back with a restart."""
+        key, said = f"tokens of {consumer}", b"".join(sorted(_digest(token) for token in tokens))
+        if self._store.query("select 1 from meta where key = ? and value = ?", key, said):
+            return
         with self._store.transaction() as db:
             db.execute("delete from tokens where consumer = ?", (consumer,))
+            db.execute("insert or replace into meta values (?, ?)", (key, said))
         for token in tokens:
             self.add_token(consumer, scope, token)
 

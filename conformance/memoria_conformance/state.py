@@ -57,8 +57,8 @@ class State:
             "checkpoint": self._checkpoint,
             "restore_to": lambda p: self._done(self._store.restore(self._backups[p["name"]])),
             "expire_cursor": lambda p: self._done(self._consumers.expire(p.get("consumer"))),
-            "add_token": lambda p: self._done(self._consumers.add_token(p["consumer"], p["scope"], p["token"])),
-            "retire_tokens": lambda p: self._done(self._consumers.retire_others(p["consumer"], p["token"])),
+            "add_token": self._add_token,
+            "retire_tokens": self._retire_tokens,
             "fault": self._fault,
             "teardown": self._load_world,
         }
@@ -134,6 +134,19 @@ class State:
     def _checkpoint(self, params: Params) -> Params:
         self._backups[params["name"]] = self._store.checkpoint()
         return {}
+
+    def _add_token(self, params: Params) -> Params:
+        """A token, or the SHA-256 of one in hex: nobody but its user needs the token itself."""
+        consumer, scope = params["consumer"], params["scope"]
+        if "sha256" in params:
+            return self._done(self._consumers.add_hash(consumer, scope, bytes.fromhex(params["sha256"])))
+        return self._done(self._consumers.add_token(consumer, scope, params["token"]))
+
+    def _retire_tokens(self, params: Params) -> Params:
+        consumer = params["consumer"]
+        if "sha256" in params:
+            return self._done(self._consumers.keep_hash(consumer, params["scope"], bytes.fromhex(params["sha256"])))
+        return self._done(self._consumers.retire_others(consumer, params["token"]))
 
     def _fault(self, params: Params) -> Params:
         options = {key: params[key] for key in ("seconds", "status", "location") if key in params}

@@ -97,9 +97,9 @@ class Environments:
         self._siblings: dict[str, dict[str, str]] = {}
         self.owners: list[str] = []
 
-    def add_sibling(self, app: str, url: str, pull_token: str, ask_token: str) -> None:
-        """A sibling that the settings do not know of."""
-        self._siblings[app] = {"url": url, "pull_token": pull_token, "ask_token": ask_token}
+    def add_sibling(self, app: str, url: str, pull_token: Path, ask_token: Path) -> None:
+        """A sibling that the settings do not know of. Its tokens by their files, so that they can be rotated."""
+        self._siblings[app] = {"url": url, "pull_token": str(pull_token), "ask_token": str(ask_token)}
 
     def of(self, service: str) -> dict[str, str]:
         """The environment of one service. Roots, and the other services' secrets, are not in it."""
@@ -114,7 +114,7 @@ class Environments:
             for app, sibling in self._siblings.items():
                 prefix = f"MEMORIA_SIBLING_{app.upper()}_"
                 env[prefix + "URL"] = sibling["url"]
-                env[prefix + share.upper()] = sibling[share]
+                env[f"{prefix}{share.upper()}_FILE"] = sibling[share]
         return env
 
     def _withheld(self, service: str, name: str) -> bool:

@@ -20,7 +20,7 @@ from memoria_cli.door import follow_free, read_mail, request_link
 from memoria_cli.place import Place, Running
 from memoria_cli.up import demo
 from memoria_cli.up.child import Child, Ready, Say
-from memoria_cli.up.provision import FIRST_OWNER, Environments, make_run_dir, read_settings, token
+from memoria_cli.up.provision import FIRST_OWNER, Environments, make_run_dir, read_settings
 
 DEFAULT_PORT = 8080
 _CLAIM_SECONDS = 1.5
@@ -86,7 +86,7 @@ class Supervisor:
                 if helper.name in demo.APPS:
                     url = f"http://{settings.team.label}.{helper.name}.{settings.team.zone}:{helper.port}"
                     environments.add_sibling(
-                        helper.name, url, token(place, f"{helper.name}.pull"), token(place, f"{helper.name}.ask")
+                        helper.name, url, place.tokens / f"{helper.name}.pull", place.tokens / f"{helper.name}.ask"
                     )
         for service in SERVICES:
             command = [sys.executable, "-m", f"memoria_{service}"]

@@ -1,0 +1,1 @@
+"""Rotation of the tokens that sibling apps know memoria by (CON-17)."""

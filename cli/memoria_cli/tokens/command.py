@@ -1,0 +1,134 @@
+"""`memoria tokens`: rotate the tokens that sibling apps know memoria by, and see which are in use."""
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.secret import token_print
+from memoria_cli.place import DEFAULT_DATA, Place
+from memoria_cli.tokens.observe import accepted, observer
+from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation
+from memoria_cli.tokens.rows import CommandRows, ConsumerRows, DemoRows, Row
+from memoria_cli.up.provision import read_settings
+
+app = typer.Typer(no_args_is_help=True, help="The tokens that sibling apps know memoria by.")
+
+SCOPES = ("pull", "ask")
+_SAID = {Phase.NOTHING: "not begun", Phase.ADDED: "accepted there", Phase.DELIVERED: "delivered", Phase.DONE: "done"}
+
+Data = Annotated[Path, typer.Option("--data", help="The data directory.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@app.command()
+def rotate(
+    sibling: Annotated[list[str] | None, typer.Option(help="This app only; may be given several times.")] = None,
+    via: Annotated[
+        str, typer.Option(help="A program that writes an app's consumers row; see docs/tokens.md. The demo needs none.")
+    ] = "",
+    emergency: Annotated[
+        bool, typer.Option(help="The old tokens are in wrong hands: retire them at once, and accept the outage.")
+    ] = False,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait until a new token is seen in use.")] = 20.0,
+    data: Data = DEFAULT_DATA,
+    as_json: AsJson = False,
+) -> None:
+    """Replace the tokens in three phases. Run it again to go on with what could not be finished."""
+    place = Place(data)
+    with _alone(place):
+        chosen = _chosen(_credentials(place), sibling or [])
+        outcomes = Rotation(_note(place), _rows(place, via), observer(place, wait)).run(chosen, emergency=emergency)
+    if as_json:
+        print(json.dumps({"tokens": [_tree(each) for each in outcomes]}))  # noqa: T201 - the command's document
+    else:
+        table = Table("token", "phase", "why no further", box=None)
+        for each in outcomes:
+            table.add_row(str(each.row), _SAID[each.phase], each.reason or "–")
+        Console(highlight=False).print(table)
+    if not all(each.phase is Phase.DONE for each in outcomes):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
+    """Which tokens memoria has and which were answered last, by prints that open nothing; and what a rotation left."""
+    place = Place(data)
+    left = Rotation(_note(place), _rows(place, ""), observer(place, 0)).left
+    found = []
+    for each in _credentials(place):
+        try:
+            seen = accepted(place, each.row.scope, each.row.app)
+        except ServiceError:
+            seen = ""
+        held = token_print(each.file.read_text().strip())
+        found.append({"token": str(each.row), "held": held, "in_use": seen or None, "rotating": str(each.row) in left})
+    if as_json:
+        print(json.dumps({"tokens": found}))  # noqa: T201 - the command's document
+        return
+    table = Table("token", "held", "in use", "rotating", box=None)
+    for row in found:
+        table.add_row(row["token"], row["held"], row["in_use"] or "–", "yes" if row["rotating"] else "no")
+    Console(highlight=False).print(table)
+
+
+def _tree(outcome: Outcome) -> dict[str, Any]:
+    return {"token": str(outcome.row), "phase": int(outcome.phase), "reason": outcome.reason or None}
+
+
+def _note(place: Place) -> Path:
+    return place.tokens / "rotation.json"
+
+
+def _rows(place: Place, via: str) -> ConsumerRows:
+    if via:
+        return CommandRows(shlex.split(via))
+    return DemoRows(place.demo / "ports.json", place.tokens)
+
+
+def _credentials(place: Place) -> list[Credential]:
+    """Every token of every configured app, or the demo's. Raises PRECONDITION where one is in no file."""
+    settings, _ = read_settings(place)
+    if not settings.sibling and (place.demo / "ports.json").exists():
+        apps = sorted(path.name.removesuffix(".ask") for path in place.tokens.glob("*.ask"))
+        return [Credential(Row(each, scope), place.tokens / f"{each}.{scope}") for each in apps for scope in SCOPES]
+    made = []
+    for sibling in settings.sibling:
+        for scope in SCOPES:
+            file: Path | None = getattr(sibling, f"{scope}_token_file")
+            if file is None or getattr(sibling, f"{scope}_token") is not None:
+                name = f"{sibling.app}'s {scope}_token"
+                raise ServiceError(Kind.PRECONDITION, f"{name} is set by value: only {scope}_token_file can be rotated")
+            made.append(Credential(Row(sibling.app, scope), file))
+    if not made:
+        raise ServiceError(Kind.PRECONDITION, "no sibling app is configured here")
+    return made
+
+
+def _chosen(credentials: Iterable[Credential], apps: list[str]) -> list[Credential]:
+    found = list(credentials)
+    unknown = set(apps) - {each.row.app for each in found}
+    if unknown:
+        raise ServiceError(Kind.INVALID, f"no sibling app is called {', '.join(sorted(unknown))}")
+    return [each for each in found if not apps or each.row.app in apps]
+
+
+@contextmanager
+def _alone(place: Place) -> Iterator[None]:
+    if not place.data.is_dir():
+        raise ServiceError(Kind.PRECONDITION, f"there is no data directory at {place.data}")
+    place.tokens.mkdir(mode=0o700, exist_ok=True)
+    with (place.tokens / "rotation.lock").open("w") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise ServiceError(Kind.CONFLICT, "another rotation is under way") from None
+        yield

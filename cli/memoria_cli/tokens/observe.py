@@ -1,0 +1,50 @@
+"""Whether memoria uses a token: what authz and ingest say of the last call that an app answered them."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.secret import token_print
+from memoria_cli.place import Place
+from memoria_cli.session import Session
+from memoria_cli.tokens.rotation import Credential
+
+_ASKS = {"ask": "authz", "pull": "ingest"}
+"""Who has the token of a scope, and nobody else does."""
+_PAUSE = 0.2
+
+
+def accepted(place: Place, scope: str, app: str) -> str:
+    """The print of the token that an app last answered; empty where nothing was asked yet. Raises UNAVAILABLE."""
+    running = place.running()
+    try:
+        port = int((Path(running.run_dir) / f"{_ASKS[scope]}.port").read_text())
+        said = httpx.get(f"http://127.0.0.1:{port}/status", timeout=5, trust_env=False).json()
+        return str(said["tokens"].get(app, ""))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, httpx.HTTPError):
+        raise ServiceError(Kind.UNAVAILABLE, f"{_ASKS[scope]} does not say which token it uses") from None
+
+
+def observer(place: Place, seconds: float) -> Callable[[Credential, str], None]:
+    """Looks for so many seconds whether a token is in use. Every question asks every app, with both tokens, so on a
+    development instance one is asked; elsewhere the team's own questions are waited for."""
+
+    def observe(credential: Credential, token: str) -> None:
+        deadline = time.monotonic() + seconds
+        wanted = token_print(token)
+        while accepted(place, credential.row.scope, credential.row.app) != wanted:
+            if time.monotonic() > deadline:
+                raise ServiceError(
+                    Kind.DEADLINE,
+                    "memoria was not seen to use the new token yet; search for something and run it again",
+                )
+            if place.running().outbox:
+                with contextlib.suppress(ServiceError):
+                    Session(place, None, None).get("/api/v1/search", {"q": "rotation"})
+            time.sleep(_PAUSE)
+
+    return observe
