@@ -3,14 +3,16 @@
 from typing import Any
 
 from memoria.gate.v1 import gate_pb2, gate_pb2_grpc
-from memoria_authz.admission import LoneAdmission
+from memoria_authz.admission import LoneAdmission, SuiteAdmission
 from memoria_authz.anomaly.counters import Counters
 from memoria_authz.ask.bench import Bench
 from memoria_authz.ask.sibling_client import SiblingAsker
 from memoria_authz.orders import WorkOrders
+from memoria_authz.roster.home_client import HomeClient
+from memoria_authz.roster.keeper import Keeper
+from memoria_authz.roster.store import RosterStore
 from memoria_authz.schema import MIGRATIONS
 from memoria_authz.server import GateServer
-from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.secret import token_print
 from memoria_chassis.sqlite import Database
@@ -22,14 +24,11 @@ SERVICE = gate_pb2.DESCRIPTOR.services_by_name["GateService"]
 async def build(process: Process) -> None:
     """Config, dependencies, server."""
     settings = process.settings
-    if settings.home is not None:
-        raise ServiceError(
-            Kind.PRECONDITION,
-            "a home is configured, and this build admits by the owners list only: the suite shape is not built yet",
-        )
-    admission = LoneAdmission(settings.team.owners)
+    owners = LoneAdmission(settings.team.owners)
     database = Database.open(process.database_path(), MIGRATIONS)
     process.on_close(database.close)
+    roster = await _roster(process, database)
+    admission = SuiteAdmission(owners, roster) if roster else owners
     orders = WorkOrders(database, process.key())
     askers: dict[str, SiblingAsker] = {}
     clients: dict[str, ConnectClient] = {}
@@ -49,7 +48,7 @@ async def build(process: Process) -> None:
     process.on_close(counters.close)
     server = process.serve_grpc("memoria_authz", [SERVICE])
     gate_pb2_grpc.add_GateServiceServicer_to_server(
-        GateServer(admission, Bench(admission, askers, orders, counters), orders, counters), server
+        GateServer(admission, Bench(admission, askers, orders, counters), orders, counters, roster), server
     )
 
     async def status() -> dict[str, Any]:
@@ -61,6 +60,21 @@ async def build(process: Process) -> None:
         }
 
     process.report(status)
+
+
+async def _roster(process: Process, database: Database) -> Keeper | None:
+    """The roster, pulled once before the first question; None without a home (AUT-15)."""
+    settings = process.settings
+    if settings.home is None:
+        return None
+    client = ConnectClient(
+        settings.home.url, settings.home.live("token"), team=settings.team.label, zone=settings.team.zone, app="home"
+    )
+    process.on_close(client.close)
+    keeper = Keeper(HomeClient(client), RosterStore(database, process.key()), process.clock)
+    process.on_close(keeper.close)
+    await keeper.wake()
+    return keeper
 
 
 if __name__ == "__main__":

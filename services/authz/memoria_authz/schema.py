@@ -2,5 +2,6 @@
 
 from memoria_authz import orders
 from memoria_authz.anomaly import ledger
+from memoria_authz.roster import store as roster
 
-MIGRATIONS = (orders.MIGRATION, ledger.MIGRATION)
+MIGRATIONS = (orders.MIGRATION, ledger.MIGRATION, roster.MIGRATION)

@@ -4,12 +4,13 @@ import grpc
 
 from memoria.gate.v1 import gate_pb2 as pb
 from memoria.gate.v1 import gate_pb2_grpc
-from memoria_authz.admission import LoneAdmission, NotAdmitted
+from memoria_authz.admission import Admission, NotAdmitted
 from memoria_authz.anomaly.counters import Counters
 from memoria_authz.anomaly.tally import Fetches
 from memoria_authz.ask.bench import Bench
 from memoria_authz.orders import WorkOrders
-from memoria_authz.wire import claims_from, findings_to, order_to, ruling_to
+from memoria_authz.roster.keeper import Keeper
+from memoria_authz.wire import claims_from, findings_to, order_to, roster_to, ruling_to
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.wire import subject_from_wire, subject_to_wire
 
@@ -17,16 +18,31 @@ from memoria_contract.wire import subject_from_wire, subject_to_wire
 class GateServer(gate_pb2_grpc.GateServiceServicer):
     """The gate's calls over one bench."""
 
-    def __init__(self, admission: LoneAdmission, bench: Bench, orders: WorkOrders, counters: Counters) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        bench: Bench,
+        orders: WorkOrders,
+        counters: Counters,
+        roster: Keeper | None = None,
+    ) -> None:
+        self._roster = roster
         self._admission = admission
         self._bench = bench
         self._orders = orders
         self._counters = counters
 
     async def Admit(self, request: pb.AdmitRequest, context: grpc.aio.ServicerContext) -> pb.AdmitResponse:
-        """Whether an address has standing. A refusal is an answer here, not an error."""
+        """Whether an address, or a subject that the home named, has standing. A refusal is an answer, not an error."""
+        await self._admission.refresh(request.home_epoch)
         try:
-            standing = self._admission.standing(request.address)
+            if request.HasField("subject"):
+                subject = subject_from_wire(request.subject)
+                if subject is None:
+                    raise ServiceError(Kind.INVALID, "a subject has a kind and a value")
+                standing = self._admission.standing_of(subject)
+            else:
+                standing = self._admission.standing(request.address)
         except NotAdmitted:
             return pb.AdmitResponse(admission=pb.ADMISSION_REFUSED)
         return pb.AdmitResponse(
@@ -74,3 +90,22 @@ class GateServer(gate_pb2_grpc.GateServiceServicer):
         """What the breakers say."""
         found = await self._counters.findings()
         return pb.ListFindingsResponse(siblings=[findings_to(app, each) for app, each in found.items()])
+
+    async def DescribeRoster(
+        self, request: pb.DescribeRosterRequest, context: grpc.aio.ServicerContext
+    ) -> pb.DescribeRosterResponse:
+        """How the roster stands; nothing where there is no home."""
+        if self._roster is None:
+            return pb.DescribeRosterResponse()
+        if request.pull:
+            await self._roster.pull()
+        return roster_to(self._roster.report())
+
+    async def ConfirmRoster(
+        self, request: pb.ConfirmRosterRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ConfirmRosterResponse:
+        """Take the roster that waits (AUT-18)."""
+        if self._roster is None:
+            raise ServiceError(Kind.PRECONDITION, "this team has no home, so no roster waits")
+        await self._roster.confirm(request.waiting)
+        return pb.ConfirmRosterResponse()

@@ -7,7 +7,9 @@ from memoria.gate.v1 import gate_pb2 as pb
 from memoria_authz.anomaly.breakers import Finding, Findings, Lack, State
 from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import Order, OrderKind
+from memoria_authz.roster import model as roster
 from memoria_contract.types import ItemId, Pair, Revision
+from memoria_contract.wire import timestamp_to_wire
 
 _ORDER_KINDS = {
     OrderKind.REFETCH: pb.WORK_ORDER_KIND_REFETCH,
@@ -72,3 +74,22 @@ def findings_to(app: str, findings: Findings) -> pb.SiblingFindings:
 
 def _finding_to(finding: Finding) -> pb.Finding:
     return pb.Finding(state=_STATES[finding.state], lacking=[_LACKS[lack] for lack in finding.lacking], at=finding.at)
+
+
+_ROSTER_STATES = {
+    roster.State.FRESH: pb.ROSTER_STATE_FRESH,
+    roster.State.STALE: pb.ROSTER_STATE_STALE,
+    roster.State.NONE: pb.ROSTER_STATE_NONE,
+}
+
+
+def roster_to(report: roster.Report) -> pb.DescribeRosterResponse:
+    """How the roster stands, as a message."""
+    return pb.DescribeRosterResponse(
+        state=_ROSTER_STATES[report.state],
+        members=report.members,
+        fetched_at=timestamp_to_wire(report.fetched_at),
+        until=timestamp_to_wire(report.until),
+        failure=report.failure,
+        waiting=report.waiting,
+    )

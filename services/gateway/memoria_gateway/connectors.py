@@ -104,6 +104,42 @@ class Findings:
         )
 
 
+_ROSTER_STATES = {
+    "fresh": "Up to date.",
+    "stale": "Out of date: nobody but the owners is let in, and every search withholds everything, until it is read.",
+    "none": "Never read yet: nobody but the owners is let in, and every search withholds everything, until it is.",
+}
+
+_ROSTER_FAILURES = {
+    "unavailable": "The home could not be reached, or what it answered is no list of members.",
+    "deadline_exceeded": "The home did not answer in time.",
+    "unauthenticated": "The home did not take memoria's token.",
+    "permission_denied": "The home refused memoria's token.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """How the home's list of this team's members stands. No member is in it."""
+
+    state: str  # fresh | stale | none
+    members: int = 0
+    fetched_at: datetime | None = None
+    until: datetime | None = None
+    failure: str = ""
+    waiting: str = ""  # names a list of another generation that waits for an owner
+
+    @property
+    def standing(self) -> str:
+        """Its state in words."""
+        return _ROSTER_STATES.get(self.state, _ROSTER_STATES["stale"])
+
+    @property
+    def failed(self) -> str:
+        """The last failure in words; empty after a success."""
+        return _ROSTER_FAILURES.get(self.failure, "The home's answer was an error.") if self.failure else ""
+
+
 def _line(name: str, finding: Finding, quiet: str, fired: str) -> tuple[str, bool]:
     if finding.state == "fired":
         return f"{name}: {fired}", True

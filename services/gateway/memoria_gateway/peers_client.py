@@ -14,7 +14,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Subject, SubjectKind
 from memoria_contract.wire import author_from_wire, subject_from_wire, subject_to_wire
-from memoria_gateway.connectors import Finding, Findings, Source
+from memoria_gateway.connectors import Finding, Findings, Roster, Source
 from memoria_gateway.views import Chunk, Document, Notice, Page, Part, Person, Result, Uploaded
 
 PAGE_SECONDS = 1.1
@@ -41,6 +41,8 @@ _STATES = {
 _BREAKERS = {gate_pb2.BREAKER_STATE_QUIET: "quiet", gate_pb2.BREAKER_STATE_FIRED: "fired"}
 
 _LACKS = {gate_pb2.BREAKER_LACK_WINDOW: "window", gate_pb2.BREAKER_LACK_BASELINE: "baseline"}
+
+_ROSTERS = {gate_pb2.ROSTER_STATE_FRESH: "fresh", gate_pb2.ROSTER_STATE_NONE: "none"}
 
 _NOTICES = {
     index_pb2.NOTICE_KIND_NO_ANSWER: "no_answer",
@@ -72,6 +74,22 @@ class GateClient:
             Findings(found.app, _finding(found.refusal), _finding(found.fetch), _finding(found.restore))
             for found in reply.siblings
         ]
+
+    async def roster(self, *, pull: bool = False) -> Roster | None:
+        """How the home's list of members stands, read anew if asked to; None without a home. For owners alone."""
+        reply = await self._peer.call(
+            self._stub.DescribeRoster, gate_pb2.DescribeRosterRequest(pull=pull), timeout=_OWNERS if pull else _QUICK
+        )
+        if reply.state == gate_pb2.ROSTER_STATE_UNSPECIFIED:
+            return None
+        held = reply.HasField("fetched_at")
+        at, until = (_moment(reply.fetched_at), _moment(reply.until)) if held else (None, None)
+        return Roster(_ROSTERS.get(reply.state, "stale"), reply.members, at, until, reply.failure, reply.waiting)
+
+    async def confirm_roster(self, waiting: str) -> None:
+        """Take the list that waits for this team's. Raises PRECONDITION where it is not the one that waits by now."""
+        request = gate_pb2.ConfirmRosterRequest(waiting=waiting)
+        await self._peer.call(self._stub.ConfirmRoster, request, timeout=_OWNERS)
 
     async def alive(self) -> None:
         """Raises unless authz answers."""

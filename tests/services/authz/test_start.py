@@ -42,7 +42,9 @@ def environment(folder: Path, **changes: str | None) -> dict[str, str]:
         ({"MEMORIA_OWNERS": None}, "team.owners"),
         ({"MEMORIA_OWNERS": " , "}, "team.owners"),
         ({"MEMORIA_OWNERS": "ann"}, "an owner is an e-mail address"),
-        ({"MEMORIA_HOME_URL": "http://demo.home.localhost:1"}, "the suite shape is not built yet"),
+        ({"MEMORIA_HOME_URL": "http://demo.home.localhost:1"}, "token is not set"),
+        ({"MEMORIA_HOME_URL": "http://other.home.localhost:1", "MEMORIA_HOME_TOKEN": "t"}, "not <team>.<app>.<zone>"),
+        ({"MEMORIA_HOME_URL": "http://demo.docs.localhost:1", "MEMORIA_HOME_TOKEN": "t"}, "not <team>.<app>.<zone>"),
         ({"MEMORIA_SERVICE_KEY": None}, "service_key is not set"),
         ({"MEMORIA_SERVICE_KEY": "short"}, "key"),
         ({"MEMORIA_SIBLING_DOCS_ASK_TOKEN": None}, "ask_token is not set"),
@@ -55,7 +57,7 @@ def environment(folder: Path, **changes: str | None) -> dict[str, str]:
 async def test_what_cannot_be_kept_is_refused_at_start(
     tmp_path: Path, changes: dict[str, str | None], words: str
 ) -> None:
-    """One clear sentence, no server. Broken to see red: the home accepted and ignored."""
+    """One clear sentence, no server. Broken to see red: the host rule left out for the home."""
 
     async def start() -> None:
         process = Process("authz", load_settings(environment(tmp_path, **changes)))
@@ -91,6 +93,8 @@ CALLS: dict[str, tuple[Any, str]] = {
     "CompleteWorkOrders": (pb.CompleteWorkOrdersRequest(), "ingest"),
     "ReportFetches": (pb.ReportFetchesRequest(), "ingest"),
     "ListFindings": (pb.ListFindingsRequest(), "gateway"),
+    "DescribeRoster": (pb.DescribeRosterRequest(), "gateway"),
+    "ConfirmRoster": (pb.ConfirmRosterRequest(), "gateway"),
 }
 
 
@@ -110,7 +114,7 @@ async def test_each_call_has_one_caller(served: Path, method: str) -> None:
         except ServiceError as error:
             outcomes[caller] = error.kind.value
         await peer.close()
-    answer = "unimplemented" if method == "Aggregate" else "answered"
+    answer = {"Aggregate": "unimplemented", "ConfirmRoster": "failed_precondition"}.get(method, "answered")
     expected = dict.fromkeys(CALLERS, "permission_denied") | {allowed: answer, "nobody": "unauthenticated"}
     assert outcomes == expected
 

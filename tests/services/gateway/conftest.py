@@ -24,7 +24,7 @@ from memoria_chassis.process import Process
 from memoria_chassis.sqlite import Database
 from memoria_contract.types import Author, Subject, SubjectKind
 from memoria_gateway.app import make_app
-from memoria_gateway.connectors import Findings, Source
+from memoria_gateway.connectors import Findings, Roster, Source
 from memoria_gateway.csrf import Csrf
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Door
@@ -46,6 +46,8 @@ class FakeGate:
         self.breakers: list[Findings] = []
         self.silent: ServiceError | None = None
         self.asked: list[str] = []
+        self.members: Roster | None = None
+        self.wishes: list[str] = []
         self.down: ServiceError | None = None
 
     async def admit(self, address: str) -> Person:
@@ -60,6 +62,17 @@ class FakeGate:
         if self.silent:
             raise self.silent
         return self.breakers
+
+    async def roster(self, *, pull: bool = False) -> Roster | None:
+        if self.silent:
+            raise self.silent
+        self.wishes.append("pull" if pull else "look")
+        return self.members
+
+    async def confirm_roster(self, waiting: str) -> None:
+        if self.members is None or self.members.waiting != waiting:
+            raise ServiceError(Kind.PRECONDITION, "Another list waits now, or none does. Look again.")
+        self.wishes.append("confirm")
 
     async def alive(self) -> None:
         if self.down:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, assert_never
 
-from memoria_authz.admission import LoneAdmission
+from memoria_authz.admission import Admission
 from memoria_authz.anomaly.counters import Counters
 from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import WorkOrders
@@ -28,7 +28,7 @@ class Bench:
     """Rules on claims for one person at a time. Holds who to ask, never what they said."""
 
     def __init__(
-        self, admission: LoneAdmission, askers: Mapping[str, Asker], orders: WorkOrders, counters: Counters
+        self, admission: Admission, askers: Mapping[str, Asker], orders: WorkOrders, counters: Counters
     ) -> None:
         self._admission = admission
         self._askers = dict(askers)
@@ -38,7 +38,8 @@ class Bench:
     async def rule(self, subject: Subject, claims: Sequence[Claim]) -> list[Ruling]:
         """One ruling a claim, in order.
 
-        1. The asker has standing, or nothing is ruled at all (raises REFUSED).
+        1. The asker has standing, or nothing is ruled at all (raises REFUSED). Where it cannot be told who is on the
+           team, no sibling is asked anything and all is withheld, loudly (AUT-17).
         2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time: every one of them,
            every time. Asking only those that own a candidate would let the time taken tell which hidden words match.
         3. Every claim is ruled from its own owner's answer.
@@ -46,7 +47,10 @@ class Bench:
         """
         if len(claims) > MAX_CLAIMS:
             raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} claims in one request")
-        self._admission.standing_of(subject)  # 1
+        await self._admission.refresh()  # 1
+        self._admission.standing_of(subject)
+        if not self._admission.answers:
+            return [Ruling.WITHHOLD_NO_ANSWER] * len(claims)
         wanted: dict[str, dict[Pair, None]] = {app: {} for app in self._askers}
         for claim in claims:  # 2
             if isinstance(claim, SiblingClaim):

@@ -19,6 +19,9 @@ from memoria_gateway.views import app_name
 
 T = TypeVar("T")
 
+HOME = "home"
+"""The estate's home in a source's place: no app may be called so, for its host would be the home's."""
+
 _LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 _SAID = {
@@ -27,6 +30,8 @@ _SAID = {
     "pause": "{} is paused.",
     "resume": "{} is read again from now on.",
     "removed": "What memoria held of {} is gone. The source stays, paused; the app still has everything.",
+    "roster": "The list of members was read.",
+    "confirmed": "The new list of members counts from now on.",
     "going": "It takes longer than a page may: what was begun with {} goes on. Look again in a moment.",
 }
 """What the page says after a button, by the word that stands in its address: an address is no way to put words here."""
@@ -39,6 +44,7 @@ def routes(desk: Desk) -> list[Route]:
         visit = await _owner(desk, request)
         sources = await _or_none(desk.intake.sources(), "ingest")
         findings = await _or_none(desk.gate.findings(), "authz")
+        roster = await _or_none(desk.gate.roster(), "authz") if findings is not None else None
         standing = {source.app: source for source in sources or ()}
         breakers = {found.app: found for found in findings or ()}
         said, app = (request.query_params.get(name, "") for name in ("said", "app"))
@@ -50,6 +56,7 @@ def routes(desk: Desk) -> list[Route]:
             apps=sorted(standing.keys() | breakers.keys()),
             standing=standing,
             breakers=breakers,
+            roster=roster,
             no_sources=sources is None,
             no_findings=findings is None,
             said=_SAID[said].format(app_name(app)) if said in _SAID and _LABEL.fullmatch(app) else "",
@@ -60,6 +67,8 @@ def routes(desk: Desk) -> list[Route]:
         form = await read_form(request)
         desk.door.check_form(request, form.get(FIELD, ""))
         app, what = _app(request), form.get("what", "")
+        if app == HOME:
+            return await _roster(desk, what, form.get("waiting", ""))
         match what:
             case "feed" | "announce":
                 begun = desk.intake.sync(app, reannounce=what == "announce")
@@ -84,6 +93,20 @@ def routes(desk: Desk) -> list[Route]:
         Route("/connectors/{id}/sync", sync, methods=["POST"]),
         Route("/connectors/{id}/delete", delete, methods=["POST"]),
     ]
+
+
+async def _roster(desk: Desk, what: str, waiting: str) -> Response:
+    """The buttons of the list of members: read it now, or take the one that waits (AUT-18)."""
+    match what:
+        case "feed":
+            if await desk.gate.roster(pull=True) is None:
+                raise _unknown()
+            return _back(HOME, "roster")
+        case "confirm":
+            await desk.gate.confirm_roster(waiting)
+            return _back(HOME, "confirmed")
+        case _:
+            raise ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
 
 
 async def _owner(desk: Desk, request: Request) -> Visit:

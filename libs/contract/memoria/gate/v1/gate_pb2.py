@@ -22,72 +22,83 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from memoria.sibling.v1 import sibling_pb2 as memoria_dot_sibling_dot_v1_dot_sibling__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1amemoria/gate/v1/gate.proto\x12\x0fmemoria.gate.v1\x1a memoria/sibling/v1/sibling.proto\"\x1f\n\x0c\x41\x64mitRequest\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\"{\n\rAdmitResponse\x12-\n\tadmission\x18\x01 \x01(\x0e\x32\x1a.memoria.gate.v1.Admission\x12\r\n\x05owner\x18\x02 \x01(\x08\x12,\n\x07subject\x18\x03 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\">\n\x0cSiblingClaim\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07item_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\"2\n\nOwnedClaim\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0f\n\x07present\x18\x02 \x01(\x08\"p\n\x05\x43laim\x12\x30\n\x07sibling\x18\x01 \x01(\x0b\x32\x1d.memoria.gate.v1.SiblingClaimH\x00\x12,\n\x05owned\x18\x02 \x01(\x0b\x32\x1b.memoria.gate.v1.OwnedClaimH\x00\x42\x07\n\x05owner\"h\n\x10\x41uthorizeRequest\x12,\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\x12&\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x16.memoria.gate.v1.Claim\"b\n\x06Ruling\x12\x31\n\x0b\x64isposition\x18\x01 \x01(\x0e\x32\x1c.memoria.gate.v1.Disposition\x12%\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x16.memoria.gate.v1.Cause\"=\n\x11\x41uthorizeResponse\x12(\n\x07rulings\x18\x01 \x03(\x0b\x32\x17.memoria.gate.v1.Ruling\"V\n\x10\x41ggregateRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x35\n\x07request\x18\x02 \x01(\x0b\x32$.memoria.sibling.v1.AggregateRequest\"L\n\x11\x41ggregateResponse\x12\x37\n\x08response\x18\x01 \x01(\x0b\x32%.memoria.sibling.v1.AggregateResponse\"i\n\tWorkOrder\x12\x10\n\x08order_id\x18\x01 \x01(\t\x12,\n\x04kind\x18\x02 \x01(\x0e\x32\x1e.memoria.gate.v1.WorkOrderKind\x12\x0b\n\x03\x61pp\x18\x03 \x01(\t\x12\x0f\n\x07item_id\x18\x04 \x01(\t\"\x17\n\x15TakeWorkOrdersRequest\"D\n\x16TakeWorkOrdersResponse\x12*\n\x06orders\x18\x01 \x03(\x0b\x32\x1a.memoria.gate.v1.WorkOrder\".\n\x19\x43ompleteWorkOrdersRequest\x12\x11\n\torder_ids\x18\x01 \x03(\t\"\x1c\n\x1a\x43ompleteWorkOrdersResponse\"=\n\nFetchCount\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x65tched\x18\x02 \x01(\r\x12\x11\n\tnot_found\x18\x03 \x01(\r\"T\n\x14ReportFetchesRequest\x12+\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x1b.memoria.gate.v1.FetchCount\x12\x0f\n\x07lineage\x18\x02 \x01(\t\"\x17\n\x15ReportFetchesResponse\"r\n\x07\x46inding\x12,\n\x05state\x18\x01 \x01(\x0e\x32\x1d.memoria.gate.v1.BreakerState\x12-\n\x07lacking\x18\x02 \x03(\x0e\x32\x1c.memoria.gate.v1.BreakerLack\x12\n\n\x02\x61t\x18\x03 \x01(\x03\"\x9d\x01\n\x0fSiblingFindings\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12)\n\x07refusal\x18\x02 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12\'\n\x05\x66\x65tch\x18\x03 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12)\n\x07restore\x18\x04 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\"\x15\n\x13ListFindingsRequest\"J\n\x14ListFindingsResponse\x12\x32\n\x08siblings\x18\x01 \x03(\x0b\x32 .memoria.gate.v1.SiblingFindings*U\n\tAdmission\x12\x19\n\x15\x41\x44MISSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41\x44MISSION_ADMITTED\x10\x01\x12\x15\n\x11\x41\x44MISSION_REFUSED\x10\x02*q\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44ISPOSITION_SPEAK\x10\x01\x12\x14\n\x10\x44ISPOSITION_OMIT\x10\x02\x12\x18\n\x14\x44ISPOSITION_WITHHOLD\x10\x03*U\n\x05\x43\x61use\x12\x15\n\x11\x43\x41USE_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41USE_NO_ANSWER\x10\x01\x12\x0f\n\x0b\x43\x41USE_STALE\x10\x02\x12\x0f\n\x0b\x43\x41USE_AHEAD\x10\x03*m\n\rWorkOrderKind\x12\x1f\n\x1bWORK_ORDER_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17WORK_ORDER_KIND_REFETCH\x10\x01\x12\x1e\n\x1aWORK_ORDER_KIND_REANNOUNCE\x10\x02*\x83\x01\n\x0c\x42reakerState\x12\x1d\n\x19\x42REAKER_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_STATE_QUIET\x10\x01\x12\x17\n\x13\x42REAKER_STATE_FIRED\x10\x02\x12\"\n\x1e\x42REAKER_STATE_CANNOT_DETERMINE\x10\x03*_\n\x0b\x42reakerLack\x12\x1c\n\x18\x42REAKER_LACK_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_LACK_WINDOW\x10\x01\x12\x19\n\x15\x42REAKER_LACK_BASELINE\x10\x02\x32\x8c\x05\n\x0bGateService\x12\x46\n\x05\x41\x64mit\x12\x1d.memoria.gate.v1.AdmitRequest\x1a\x1e.memoria.gate.v1.AdmitResponse\x12R\n\tAuthorize\x12!.memoria.gate.v1.AuthorizeRequest\x1a\".memoria.gate.v1.AuthorizeResponse\x12R\n\tAggregate\x12!.memoria.gate.v1.AggregateRequest\x1a\".memoria.gate.v1.AggregateResponse\x12\x61\n\x0eTakeWorkOrders\x12&.memoria.gate.v1.TakeWorkOrdersRequest\x1a\'.memoria.gate.v1.TakeWorkOrdersResponse\x12m\n\x12\x43ompleteWorkOrders\x12*.memoria.gate.v1.CompleteWorkOrdersRequest\x1a+.memoria.gate.v1.CompleteWorkOrdersResponse\x12^\n\rReportFetches\x12%.memoria.gate.v1.ReportFetchesRequest\x1a&.memoria.gate.v1.ReportFetchesResponse\x12[\n\x0cListFindings\x12$.memoria.gate.v1.ListFindingsRequest\x1a%.memoria.gate.v1.ListFindingsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1amemoria/gate/v1/gate.proto\x12\x0fmemoria.gate.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a memoria/sibling/v1/sibling.proto\"a\n\x0c\x41\x64mitRequest\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12,\n\x07subject\x18\x02 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\x12\x12\n\nhome_epoch\x18\x03 \x01(\t\"{\n\rAdmitResponse\x12-\n\tadmission\x18\x01 \x01(\x0e\x32\x1a.memoria.gate.v1.Admission\x12\r\n\x05owner\x18\x02 \x01(\x08\x12,\n\x07subject\x18\x03 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\">\n\x0cSiblingClaim\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07item_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\t\"2\n\nOwnedClaim\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0f\n\x07present\x18\x02 \x01(\x08\"p\n\x05\x43laim\x12\x30\n\x07sibling\x18\x01 \x01(\x0b\x32\x1d.memoria.gate.v1.SiblingClaimH\x00\x12,\n\x05owned\x18\x02 \x01(\x0b\x32\x1b.memoria.gate.v1.OwnedClaimH\x00\x42\x07\n\x05owner\"h\n\x10\x41uthorizeRequest\x12,\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.memoria.sibling.v1.Subject\x12&\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x16.memoria.gate.v1.Claim\"b\n\x06Ruling\x12\x31\n\x0b\x64isposition\x18\x01 \x01(\x0e\x32\x1c.memoria.gate.v1.Disposition\x12%\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x16.memoria.gate.v1.Cause\"=\n\x11\x41uthorizeResponse\x12(\n\x07rulings\x18\x01 \x03(\x0b\x32\x17.memoria.gate.v1.Ruling\"V\n\x10\x41ggregateRequest\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x35\n\x07request\x18\x02 \x01(\x0b\x32$.memoria.sibling.v1.AggregateRequest\"L\n\x11\x41ggregateResponse\x12\x37\n\x08response\x18\x01 \x01(\x0b\x32%.memoria.sibling.v1.AggregateResponse\"i\n\tWorkOrder\x12\x10\n\x08order_id\x18\x01 \x01(\t\x12,\n\x04kind\x18\x02 \x01(\x0e\x32\x1e.memoria.gate.v1.WorkOrderKind\x12\x0b\n\x03\x61pp\x18\x03 \x01(\t\x12\x0f\n\x07item_id\x18\x04 \x01(\t\"\x17\n\x15TakeWorkOrdersRequest\"D\n\x16TakeWorkOrdersResponse\x12*\n\x06orders\x18\x01 \x03(\x0b\x32\x1a.memoria.gate.v1.WorkOrder\".\n\x19\x43ompleteWorkOrdersRequest\x12\x11\n\torder_ids\x18\x01 \x03(\t\"\x1c\n\x1a\x43ompleteWorkOrdersResponse\"=\n\nFetchCount\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12\x0f\n\x07\x66\x65tched\x18\x02 \x01(\r\x12\x11\n\tnot_found\x18\x03 \x01(\r\"T\n\x14ReportFetchesRequest\x12+\n\x06\x63ounts\x18\x01 \x03(\x0b\x32\x1b.memoria.gate.v1.FetchCount\x12\x0f\n\x07lineage\x18\x02 \x01(\t\"\x17\n\x15ReportFetchesResponse\"r\n\x07\x46inding\x12,\n\x05state\x18\x01 \x01(\x0e\x32\x1d.memoria.gate.v1.BreakerState\x12-\n\x07lacking\x18\x02 \x03(\x0e\x32\x1c.memoria.gate.v1.BreakerLack\x12\n\n\x02\x61t\x18\x03 \x01(\x03\"\x9d\x01\n\x0fSiblingFindings\x12\x0b\n\x03\x61pp\x18\x01 \x01(\t\x12)\n\x07refusal\x18\x02 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12\'\n\x05\x66\x65tch\x18\x03 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\x12)\n\x07restore\x18\x04 \x01(\x0b\x32\x18.memoria.gate.v1.Finding\"\x15\n\x13ListFindingsRequest\"J\n\x14ListFindingsResponse\x12\x32\n\x08siblings\x18\x01 \x03(\x0b\x32 .memoria.gate.v1.SiblingFindings\"%\n\x15\x44\x65scribeRosterRequest\x12\x0c\n\x04pull\x18\x01 \x01(\x08\"\xd3\x01\n\x16\x44\x65scribeRosterResponse\x12+\n\x05state\x18\x01 \x01(\x0e\x32\x1c.memoria.gate.v1.RosterState\x12\x0f\n\x07members\x18\x02 \x01(\r\x12.\n\nfetched_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\x05until\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x66\x61ilure\x18\x05 \x01(\t\x12\x0f\n\x07waiting\x18\x06 \x01(\t\"\'\n\x14\x43onfirmRosterRequest\x12\x0f\n\x07waiting\x18\x01 \x01(\t\"\x17\n\x15\x43onfirmRosterResponse*U\n\tAdmission\x12\x19\n\x15\x41\x44MISSION_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41\x44MISSION_ADMITTED\x10\x01\x12\x15\n\x11\x41\x44MISSION_REFUSED\x10\x02*q\n\x0b\x44isposition\x12\x1b\n\x17\x44ISPOSITION_UNSPECIFIED\x10\x00\x12\x15\n\x11\x44ISPOSITION_SPEAK\x10\x01\x12\x14\n\x10\x44ISPOSITION_OMIT\x10\x02\x12\x18\n\x14\x44ISPOSITION_WITHHOLD\x10\x03*U\n\x05\x43\x61use\x12\x15\n\x11\x43\x41USE_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43\x41USE_NO_ANSWER\x10\x01\x12\x0f\n\x0b\x43\x41USE_STALE\x10\x02\x12\x0f\n\x0b\x43\x41USE_AHEAD\x10\x03*m\n\rWorkOrderKind\x12\x1f\n\x1bWORK_ORDER_KIND_UNSPECIFIED\x10\x00\x12\x1b\n\x17WORK_ORDER_KIND_REFETCH\x10\x01\x12\x1e\n\x1aWORK_ORDER_KIND_REANNOUNCE\x10\x02*\x83\x01\n\x0c\x42reakerState\x12\x1d\n\x19\x42REAKER_STATE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_STATE_QUIET\x10\x01\x12\x17\n\x13\x42REAKER_STATE_FIRED\x10\x02\x12\"\n\x1e\x42REAKER_STATE_CANNOT_DETERMINE\x10\x03*_\n\x0b\x42reakerLack\x12\x1c\n\x18\x42REAKER_LACK_UNSPECIFIED\x10\x00\x12\x17\n\x13\x42REAKER_LACK_WINDOW\x10\x01\x12\x19\n\x15\x42REAKER_LACK_BASELINE\x10\x02*r\n\x0bRosterState\x12\x1c\n\x18ROSTER_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12ROSTER_STATE_FRESH\x10\x01\x12\x16\n\x12ROSTER_STATE_STALE\x10\x02\x12\x15\n\x11ROSTER_STATE_NONE\x10\x03\x32\xcf\x06\n\x0bGateService\x12\x46\n\x05\x41\x64mit\x12\x1d.memoria.gate.v1.AdmitRequest\x1a\x1e.memoria.gate.v1.AdmitResponse\x12R\n\tAuthorize\x12!.memoria.gate.v1.AuthorizeRequest\x1a\".memoria.gate.v1.AuthorizeResponse\x12R\n\tAggregate\x12!.memoria.gate.v1.AggregateRequest\x1a\".memoria.gate.v1.AggregateResponse\x12\x61\n\x0eTakeWorkOrders\x12&.memoria.gate.v1.TakeWorkOrdersRequest\x1a\'.memoria.gate.v1.TakeWorkOrdersResponse\x12m\n\x12\x43ompleteWorkOrders\x12*.memoria.gate.v1.CompleteWorkOrdersRequest\x1a+.memoria.gate.v1.CompleteWorkOrdersResponse\x12^\n\rReportFetches\x12%.memoria.gate.v1.ReportFetchesRequest\x1a&.memoria.gate.v1.ReportFetchesResponse\x12[\n\x0cListFindings\x12$.memoria.gate.v1.ListFindingsRequest\x1a%.memoria.gate.v1.ListFindingsResponse\x12\x61\n\x0e\x44\x65scribeRoster\x12&.memoria.gate.v1.DescribeRosterRequest\x1a\'.memoria.gate.v1.DescribeRosterResponse\x12^\n\rConfirmRoster\x12%.memoria.gate.v1.ConfirmRosterRequest\x1a&.memoria.gate.v1.ConfirmRosterResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memoria.gate.v1.gate_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ADMISSION']._serialized_start=1733
-  _globals['_ADMISSION']._serialized_end=1818
-  _globals['_DISPOSITION']._serialized_start=1820
-  _globals['_DISPOSITION']._serialized_end=1933
-  _globals['_CAUSE']._serialized_start=1935
-  _globals['_CAUSE']._serialized_end=2020
-  _globals['_WORKORDERKIND']._serialized_start=2022
-  _globals['_WORKORDERKIND']._serialized_end=2131
-  _globals['_BREAKERSTATE']._serialized_start=2134
-  _globals['_BREAKERSTATE']._serialized_end=2265
-  _globals['_BREAKERLACK']._serialized_start=2267
-  _globals['_BREAKERLACK']._serialized_end=2362
-  _globals['_ADMITREQUEST']._serialized_start=81
-  _globals['_ADMITREQUEST']._serialized_end=112
-  _globals['_ADMITRESPONSE']._serialized_start=114
-  _globals['_ADMITRESPONSE']._serialized_end=237
-  _globals['_SIBLINGCLAIM']._serialized_start=239
-  _globals['_SIBLINGCLAIM']._serialized_end=301
-  _globals['_OWNEDCLAIM']._serialized_start=303
-  _globals['_OWNEDCLAIM']._serialized_end=353
-  _globals['_CLAIM']._serialized_start=355
-  _globals['_CLAIM']._serialized_end=467
-  _globals['_AUTHORIZEREQUEST']._serialized_start=469
-  _globals['_AUTHORIZEREQUEST']._serialized_end=573
-  _globals['_RULING']._serialized_start=575
-  _globals['_RULING']._serialized_end=673
-  _globals['_AUTHORIZERESPONSE']._serialized_start=675
-  _globals['_AUTHORIZERESPONSE']._serialized_end=736
-  _globals['_AGGREGATEREQUEST']._serialized_start=738
-  _globals['_AGGREGATEREQUEST']._serialized_end=824
-  _globals['_AGGREGATERESPONSE']._serialized_start=826
-  _globals['_AGGREGATERESPONSE']._serialized_end=902
-  _globals['_WORKORDER']._serialized_start=904
-  _globals['_WORKORDER']._serialized_end=1009
-  _globals['_TAKEWORKORDERSREQUEST']._serialized_start=1011
-  _globals['_TAKEWORKORDERSREQUEST']._serialized_end=1034
-  _globals['_TAKEWORKORDERSRESPONSE']._serialized_start=1036
-  _globals['_TAKEWORKORDERSRESPONSE']._serialized_end=1104
-  _globals['_COMPLETEWORKORDERSREQUEST']._serialized_start=1106
-  _globals['_COMPLETEWORKORDERSREQUEST']._serialized_end=1152
-  _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_start=1154
-  _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_end=1182
-  _globals['_FETCHCOUNT']._serialized_start=1184
-  _globals['_FETCHCOUNT']._serialized_end=1245
-  _globals['_REPORTFETCHESREQUEST']._serialized_start=1247
-  _globals['_REPORTFETCHESREQUEST']._serialized_end=1331
-  _globals['_REPORTFETCHESRESPONSE']._serialized_start=1333
-  _globals['_REPORTFETCHESRESPONSE']._serialized_end=1356
-  _globals['_FINDING']._serialized_start=1358
-  _globals['_FINDING']._serialized_end=1472
-  _globals['_SIBLINGFINDINGS']._serialized_start=1475
-  _globals['_SIBLINGFINDINGS']._serialized_end=1632
-  _globals['_LISTFINDINGSREQUEST']._serialized_start=1634
-  _globals['_LISTFINDINGSREQUEST']._serialized_end=1655
-  _globals['_LISTFINDINGSRESPONSE']._serialized_start=1657
-  _globals['_LISTFINDINGSRESPONSE']._serialized_end=1731
-  _globals['_GATESERVICE']._serialized_start=2365
-  _globals['_GATESERVICE']._serialized_end=3017
+  _globals['_ADMISSION']._serialized_start=2151
+  _globals['_ADMISSION']._serialized_end=2236
+  _globals['_DISPOSITION']._serialized_start=2238
+  _globals['_DISPOSITION']._serialized_end=2351
+  _globals['_CAUSE']._serialized_start=2353
+  _globals['_CAUSE']._serialized_end=2438
+  _globals['_WORKORDERKIND']._serialized_start=2440
+  _globals['_WORKORDERKIND']._serialized_end=2549
+  _globals['_BREAKERSTATE']._serialized_start=2552
+  _globals['_BREAKERSTATE']._serialized_end=2683
+  _globals['_BREAKERLACK']._serialized_start=2685
+  _globals['_BREAKERLACK']._serialized_end=2780
+  _globals['_ROSTERSTATE']._serialized_start=2782
+  _globals['_ROSTERSTATE']._serialized_end=2896
+  _globals['_ADMITREQUEST']._serialized_start=114
+  _globals['_ADMITREQUEST']._serialized_end=211
+  _globals['_ADMITRESPONSE']._serialized_start=213
+  _globals['_ADMITRESPONSE']._serialized_end=336
+  _globals['_SIBLINGCLAIM']._serialized_start=338
+  _globals['_SIBLINGCLAIM']._serialized_end=400
+  _globals['_OWNEDCLAIM']._serialized_start=402
+  _globals['_OWNEDCLAIM']._serialized_end=452
+  _globals['_CLAIM']._serialized_start=454
+  _globals['_CLAIM']._serialized_end=566
+  _globals['_AUTHORIZEREQUEST']._serialized_start=568
+  _globals['_AUTHORIZEREQUEST']._serialized_end=672
+  _globals['_RULING']._serialized_start=674
+  _globals['_RULING']._serialized_end=772
+  _globals['_AUTHORIZERESPONSE']._serialized_start=774
+  _globals['_AUTHORIZERESPONSE']._serialized_end=835
+  _globals['_AGGREGATEREQUEST']._serialized_start=837
+  _globals['_AGGREGATEREQUEST']._serialized_end=923
+  _globals['_AGGREGATERESPONSE']._serialized_start=925
+  _globals['_AGGREGATERESPONSE']._serialized_end=1001
+  _globals['_WORKORDER']._serialized_start=1003
+  _globals['_WORKORDER']._serialized_end=1108
+  _globals['_TAKEWORKORDERSREQUEST']._serialized_start=1110
+  _globals['_TAKEWORKORDERSREQUEST']._serialized_end=1133
+  _globals['_TAKEWORKORDERSRESPONSE']._serialized_start=1135
+  _globals['_TAKEWORKORDERSRESPONSE']._serialized_end=1203
+  _globals['_COMPLETEWORKORDERSREQUEST']._serialized_start=1205
+  _globals['_COMPLETEWORKORDERSREQUEST']._serialized_end=1251
+  _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_start=1253
+  _globals['_COMPLETEWORKORDERSRESPONSE']._serialized_end=1281
+  _globals['_FETCHCOUNT']._serialized_start=1283
+  _globals['_FETCHCOUNT']._serialized_end=1344
+  _globals['_REPORTFETCHESREQUEST']._serialized_start=1346
+  _globals['_REPORTFETCHESREQUEST']._serialized_end=1430
+  _globals['_REPORTFETCHESRESPONSE']._serialized_start=1432
+  _globals['_REPORTFETCHESRESPONSE']._serialized_end=1455
+  _globals['_FINDING']._serialized_start=1457
+  _globals['_FINDING']._serialized_end=1571
+  _globals['_SIBLINGFINDINGS']._serialized_start=1574
+  _globals['_SIBLINGFINDINGS']._serialized_end=1731
+  _globals['_LISTFINDINGSREQUEST']._serialized_start=1733
+  _globals['_LISTFINDINGSREQUEST']._serialized_end=1754
+  _globals['_LISTFINDINGSRESPONSE']._serialized_start=1756
+  _globals['_LISTFINDINGSRESPONSE']._serialized_end=1830
+  _globals['_DESCRIBEROSTERREQUEST']._serialized_start=1832
+  _globals['_DESCRIBEROSTERREQUEST']._serialized_end=1869
+  _globals['_DESCRIBEROSTERRESPONSE']._serialized_start=1872
+  _globals['_DESCRIBEROSTERRESPONSE']._serialized_end=2083
+  _globals['_CONFIRMROSTERREQUEST']._serialized_start=2085
+  _globals['_CONFIRMROSTERREQUEST']._serialized_end=2124
+  _globals['_CONFIRMROSTERRESPONSE']._serialized_start=2126
+  _globals['_CONFIRMROSTERRESPONSE']._serialized_end=2149
+  _globals['_GATESERVICE']._serialized_start=2899
+  _globals['_GATESERVICE']._serialized_end=3746
 # @@protoc_insertion_point(module_scope)

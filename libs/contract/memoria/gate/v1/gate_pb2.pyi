@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from memoria.sibling.v1 import sibling_pb2 as _sibling_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -46,6 +49,13 @@ class BreakerLack(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     BREAKER_LACK_UNSPECIFIED: _ClassVar[BreakerLack]
     BREAKER_LACK_WINDOW: _ClassVar[BreakerLack]
     BREAKER_LACK_BASELINE: _ClassVar[BreakerLack]
+
+class RosterState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ROSTER_STATE_UNSPECIFIED: _ClassVar[RosterState]
+    ROSTER_STATE_FRESH: _ClassVar[RosterState]
+    ROSTER_STATE_STALE: _ClassVar[RosterState]
+    ROSTER_STATE_NONE: _ClassVar[RosterState]
 ADMISSION_UNSPECIFIED: Admission
 ADMISSION_ADMITTED: Admission
 ADMISSION_REFUSED: Admission
@@ -67,12 +77,20 @@ BREAKER_STATE_CANNOT_DETERMINE: BreakerState
 BREAKER_LACK_UNSPECIFIED: BreakerLack
 BREAKER_LACK_WINDOW: BreakerLack
 BREAKER_LACK_BASELINE: BreakerLack
+ROSTER_STATE_UNSPECIFIED: RosterState
+ROSTER_STATE_FRESH: RosterState
+ROSTER_STATE_STALE: RosterState
+ROSTER_STATE_NONE: RosterState
 
 class AdmitRequest(_message.Message):
-    __slots__ = ("address",)
+    __slots__ = ("address", "subject", "home_epoch")
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    HOME_EPOCH_FIELD_NUMBER: _ClassVar[int]
     address: str
-    def __init__(self, address: _Optional[str] = ...) -> None: ...
+    subject: _sibling_pb2.Subject
+    home_epoch: str
+    def __init__(self, address: _Optional[str] = ..., subject: _Optional[_Union[_sibling_pb2.Subject, _Mapping]] = ..., home_epoch: _Optional[str] = ...) -> None: ...
 
 class AdmitResponse(_message.Message):
     __slots__ = ("admission", "owner", "subject")
@@ -231,3 +249,35 @@ class ListFindingsResponse(_message.Message):
     SIBLINGS_FIELD_NUMBER: _ClassVar[int]
     siblings: _containers.RepeatedCompositeFieldContainer[SiblingFindings]
     def __init__(self, siblings: _Optional[_Iterable[_Union[SiblingFindings, _Mapping]]] = ...) -> None: ...
+
+class DescribeRosterRequest(_message.Message):
+    __slots__ = ("pull",)
+    PULL_FIELD_NUMBER: _ClassVar[int]
+    pull: bool
+    def __init__(self, pull: _Optional[bool] = ...) -> None: ...
+
+class DescribeRosterResponse(_message.Message):
+    __slots__ = ("state", "members", "fetched_at", "until", "failure", "waiting")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    MEMBERS_FIELD_NUMBER: _ClassVar[int]
+    FETCHED_AT_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    WAITING_FIELD_NUMBER: _ClassVar[int]
+    state: RosterState
+    members: int
+    fetched_at: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    failure: str
+    waiting: str
+    def __init__(self, state: _Optional[_Union[RosterState, str]] = ..., members: _Optional[int] = ..., fetched_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., failure: _Optional[str] = ..., waiting: _Optional[str] = ...) -> None: ...
+
+class ConfirmRosterRequest(_message.Message):
+    __slots__ = ("waiting",)
+    WAITING_FIELD_NUMBER: _ClassVar[int]
+    waiting: str
+    def __init__(self, waiting: _Optional[str] = ...) -> None: ...
+
+class ConfirmRosterResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

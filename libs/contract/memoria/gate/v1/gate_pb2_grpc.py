@@ -70,6 +70,16 @@ class GateServiceStub:
                 request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.SerializeToString,
                 response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.FromString,
                 _registered_method=True)
+        self.DescribeRoster = channel.unary_unary(
+                '/memoria.gate.v1.GateService/DescribeRoster',
+                request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterRequest.SerializeToString,
+                response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterResponse.FromString,
+                _registered_method=True)
+        self.ConfirmRoster = channel.unary_unary(
+                '/memoria.gate.v1.GateService/ConfirmRoster',
+                request_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterRequest.SerializeToString,
+                response_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterResponse.FromString,
+                _registered_method=True)
 
 
 class GateServiceServicer:
@@ -126,6 +136,20 @@ class GateServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DescribeRoster(self, request, context):
+        """DescribeRoster tells how the list of this team's members stands, where a home keeps one. For owners only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ConfirmRoster(self, request, context):
+        """ConfirmRoster takes a roster of another generation for this team's. An owner asked for it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GateServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -163,6 +187,16 @@ def add_GateServiceServicer_to_server(servicer, server):
                     servicer.ListFindings,
                     request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.FromString,
                     response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.SerializeToString,
+            ),
+            'DescribeRoster': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeRoster,
+                    request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterRequest.FromString,
+                    response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterResponse.SerializeToString,
+            ),
+            'ConfirmRoster': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConfirmRoster,
+                    request_deserializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterRequest.FromString,
+                    response_serializer=memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -355,6 +389,60 @@ class GateService:
             '/memoria.gate.v1.GateService/ListFindings',
             memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsRequest.SerializeToString,
             memoria_dot_gate_dot_v1_dot_gate__pb2.ListFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeRoster(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.gate.v1.GateService/DescribeRoster',
+            memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterRequest.SerializeToString,
+            memoria_dot_gate_dot_v1_dot_gate__pb2.DescribeRosterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ConfirmRoster(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.gate.v1.GateService/ConfirmRoster',
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterRequest.SerializeToString,
+            memoria_dot_gate_dot_v1_dot_gate__pb2.ConfirmRosterResponse.FromString,
             options,
             channel_credentials,
             insecure,
