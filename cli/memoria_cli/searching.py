@@ -23,6 +23,8 @@ def show(console: Console, found: dict[str, Any]) -> None:
         console.print()
     if not found["results"] and any(notice["count"] for notice in found["notices"]):
         console.print("Nothing to show: what was found is withheld for the reasons above.")
+    elif not found["results"] and found["notices"]:
+        console.print("Nothing was found in what could be searched; what is left out or behind is named above.")
     elif not found["results"]:
         console.print("Nothing matched these words among the best results that you may see.")
     if found["more"]:
