@@ -15,7 +15,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
 
 _PAUSE = timedelta(seconds=5)
-"""After a try that failed: each question would ask a home that is down, and wait for it."""
+"""Between tries that questions begin: each would ask, and wait for, a home that is down or has nothing to give."""
 
 _WAIT = 0.5
 """Seconds that a question waits for a pull: half of what a page may take. The pull goes on behind it."""
@@ -39,19 +39,19 @@ class Keeper:
         self._held: Held | None = None
         self._waiting: Held | None = None
         self._failure = ""
-        self._failed_at: datetime | None = None
+        self._tried_at: datetime | None = None
         self._pulling: asyncio.Task[None] | None = None
 
     async def wake(self) -> None:
         """Read what is held, and pull. A home that is down stops no start: the held copy has its time (AUT-17)."""
         self._held = await self._store.load()
-        await self._begin()
+        await self.pull()
 
     @property
     def members(self) -> frozenset[str] | None:
         """The person refs of a copy that is not past its time."""
         held = self._held
-        return held.roster.members if held is not None and self._clock.now() < held.until else None
+        return held.roster.members if held is not None and held.counts(self._clock.now()) else None
 
     async def refresh(self, epoch: str = "") -> None:
         """What a question does first. `epoch`: one that the home showed elsewhere; another than the held one is news.
@@ -59,22 +59,27 @@ class Keeper:
         Waits for a pull only where there is nothing to go by without it.
         """
         held, now = self._held, self._clock.now()
-        if held is None or now >= held.until or (epoch and epoch != held.roster.epoch):
-            await self._pull()
+        if held is None or not held.counts(now):
+            if self._due(now):
+                await self._wait()
+        elif epoch and not self._knows(epoch):
+            await self._wait()
+            if not self._knows(epoch):  # that pull had begun before the change
+                await self._wait()
         elif now >= held.fetched_at + (held.until - held.fetched_at) / 2 and self._due(now):
             self._begin()
 
     async def confirm(self, waiting: str) -> None:
         """An owner takes the list that waits for this team's. Raises PRECONDITION for any other (AUT-18)."""
-        await self._begin()  # to its end: what waits may have changed since the page was made
+        await self.pull()  # what waits may have changed since the page was made
         found = self._waiting
         if found is None or generation_id(found.roster.generation) != waiting:
             raise ServiceError(Kind.PRECONDITION, "Another list waits now, or none does. Look again.")
         await self._take(found)
 
     async def pull(self) -> None:
-        """Pull now, whatever is held; what went wrong is in the report."""
-        await self._begin()
+        """Pull now and to the end, whatever is held; what went wrong is in the report."""
+        await asyncio.shield(self._begin())
 
     def report(self) -> Report:
         """How it stands."""
@@ -95,13 +100,16 @@ class Keeper:
             self._pulling.cancel()
             await asyncio.gather(self._pulling, return_exceptions=True)
 
-    async def _pull(self) -> None:
-        """Pull once, for everybody who waits; not at all for a while after one that failed."""
-        if self._due(self._clock.now()):
-            await asyncio.wait([self._begin()], timeout=_WAIT)
-
     def _due(self, now: datetime) -> bool:
-        return self._failed_at is None or now >= self._failed_at + _PAUSE
+        return self._tried_at is None or not self._tried_at <= now < self._tried_at + _PAUSE
+
+    def _knows(self, epoch: str) -> bool:
+        """Whether an epoch is that of a list that was read, be it the one that waits."""
+        return epoch in {found.roster.epoch for found in (self._held, self._waiting) if found is not None}
+
+    async def _wait(self) -> None:
+        """One pull for everybody who waits."""
+        await asyncio.wait([self._begin()], timeout=_WAIT)
 
     def _begin(self) -> "asyncio.Task[None]":
         if self._pulling is None or self._pulling.done():
@@ -111,18 +119,21 @@ class Keeper:
     async def _once(self) -> None:
         deadline.forget()  # it outlives the question that began it
         try:
-            roster = await self._home.fetch()
+            found = Held(await self._home.fetch(), self._clock.now())
+            held = self._held
+            if held is not None and held.roster.generation != found.roster.generation:
+                self._waiting = found  # the held copy stays, and its own time runs on
+            else:
+                await self._take(found)
+            self._failure = ""
         except ServiceError as error:
             log.get_logger().warning("the roster could not be pulled", kind=error.kind.value)
-            self._failure, self._failed_at = error.kind.value, self._clock.now()
-            return
-        self._failure, self._failed_at = "", None
-        held, found = self._held, Held(roster, self._clock.now())
-        if held is not None and held.roster.generation != roster.generation:
-            self._waiting = found  # the held copy stays, and its own time runs on
-            return
-        await self._take(found)
+            self._failure = error.kind.value
+        except Exception as error:
+            log.get_logger().error("pulling the roster broke", exc_info=error)
+            self._failure = Kind.INTERNAL.value
+        self._tried_at = self._clock.now()
 
     async def _take(self, found: Held) -> None:
-        self._held, self._waiting = found, None
         await self._store.keep(found)
+        self._held, self._waiting = found, None

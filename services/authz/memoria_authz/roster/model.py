@@ -9,6 +9,10 @@ LONGEST_TTL = timedelta(days=1)
 """However long the home says that its copy may be relied on: who leaves a team is off it within a day."""
 
 
+_SKEW = timedelta(minutes=1)
+"""A clock may be set back by so much while a copy is held; by more, and nobody can say how old the copy is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roster:
     """One answer of the home. `members` are person refs; guests are never among them."""
@@ -30,6 +34,10 @@ class Held:
     def until(self) -> datetime:
         """From then on it says nothing any more (AUT-17)."""
         return self.fetched_at + min(self.roster.ttl, LONGEST_TTL)
+
+    def counts(self, now: datetime) -> bool:
+        """Whether it is in its time."""
+        return self.fetched_at - _SKEW <= now < self.until
 
 
 class State(Enum):

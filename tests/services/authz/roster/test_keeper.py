@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -45,14 +46,91 @@ async def test_a_home_that_is_down_is_not_asked_by_every_question(suite: Any) ->
     Broken to see it red: no pause.
     """
     suite.home.down = Kind.UNAVAILABLE
+    for already, later in ((1, 1800), (2, 1800)):  # in its second half, behind the question; past its time, before it
+        suite.clock.advance(later)
+        for _ in range(5):
+            await suite.keeper.refresh()
+            await suite.settled()
+        assert suite.home.asked == already + 1
+    suite.clock.advance(5)
+    await suite.keeper.refresh()
+    assert suite.home.asked == 4
+    assert suite.keeper.report().failure == "unavailable"
+
+
+@pytest.mark.parametrize("why", ["no time at all", "another generation waits"])
+async def test_a_home_that_answers_nothing_to_go_by_is_not_asked_by_every_question(suite: Any, why: str) -> None:
+    """What it says does not count, and saying it again would not either. Broken to see it red: a pause after failures
+    alone."""
+    suite.home.ttl, suite.home.generation = (0, "first") if why == "no time at all" else (3600, "second")
     suite.clock.advance(3600)
     for _ in range(5):
         await suite.keeper.refresh()
+    assert suite.keeper.members is None
     assert suite.home.asked == 2
-    suite.clock.advance(5)
+
+
+async def test_a_newer_epoch_is_not_answered_by_a_pull_that_began_before_it(suite: Any) -> None:
+    """The home had answered that one already. Broken to see it red: whatever pull is under way waited for, and that is
+    all."""
+    suite.clock.advance(1800)
+    suite.home.go.clear()
+    old = suite.home.fetch
+
+    async def early() -> Any:
+        roster = await old()
+        suite.home.fetch = old
+        suite.home.change("p-ben")
+        return roster
+
+    suite.home.fetch = early
+    await suite.keeper.refresh()  # begins one behind it
+    waiting = asyncio.create_task(suite.keeper.refresh("e2"))
+    await asyncio.sleep(0)
+    suite.home.go.set()
+    await waiting
+    assert suite.keeper.members == {"p-ben"}
+
+
+async def test_an_owner_who_leaves_takes_nobodys_pull_along(suite: Any) -> None:
+    """Their request is cancelled while the home thinks; the pull that questions wait for goes on.
+
+    Broken to see it red: the pull awaited without a shield.
+    """
+    suite.home.go.clear()
+    suite.home.change("p-ben")
+    owner = asyncio.create_task(suite.keeper.pull())
+    await asyncio.sleep(0)
+    owner.cancel()
+    await asyncio.gather(owner, return_exceptions=True)
+    suite.home.go.set()
+    await suite.settled()
+    assert suite.keeper.members == {"p-ben"}
+
+
+async def test_a_database_that_fails_is_a_failed_pull(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be kept does not count: after a restart it would be gone. Broken to see it red: taken first."""
+    keep = AsyncMock(side_effect=OSError("full"))
+    monkeypatch.setattr(suite.keeper._store, "keep", keep)
+    suite.home.change("p-eve")
+    await suite.keeper.pull()
+    assert suite.keeper.members == FIRST
+    assert suite.keeper.report().failure == "internal"
+
+
+async def test_a_clock_that_was_set_back_lengthens_no_copys_time(suite: Any) -> None:
+    """By a few seconds it counts on; by an hour nobody can say how old it is, and it is read anew.
+
+    Broken to see it red: only its end looked at; the pause counted from a moment that is still to come.
+    """
+    suite.home.down = Kind.UNAVAILABLE
+    suite.clock.advance(-30)
+    assert suite.keeper.members == FIRST
+    suite.clock.advance(-3600)
+    assert suite.keeper.members is None
+    suite.home.down = None
     await suite.keeper.refresh()
-    assert suite.home.asked == 3
-    assert suite.keeper.report().failure == "unavailable"
+    assert suite.keeper.members == FIRST
 
 
 async def test_a_home_that_hangs_holds_up_a_question_for_half_a_second_at_most(suite: Any) -> None:
