@@ -40,6 +40,10 @@ class SecurityHeaders:
                 headers["Referrer-Policy"] = "same-origin"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
                 headers["Cross-Origin-Resource-Policy"] = "same-origin"
+                headers["Cross-Origin-Embedder-Policy"] = "require-corp"
+                headers["X-Permitted-Cross-Domain-Policies"] = "none"
+                # A page of results links to apps: looking their names up unasked would tell which ones were found.
+                headers["X-DNS-Prefetch-Control"] = "off"
                 headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
                 if self._https:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
