@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from memoria_chassis import log, metrics
 from memoria_chassis.activity import Activity
@@ -20,6 +21,7 @@ _DRAIN_BYTES = 64 * 1024 * 1024  # twice the largest file
 _DRAIN_SECONDS = 2.0
 
 Behaviour = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+Parse = Callable[[bytes], Any]
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -42,10 +44,11 @@ class Guard(grpc.aio.ServerInterceptor):
             behaviour, make = handler.stream_unary, grpc.stream_unary_rpc_method_handler
         else:
             return None
-        guarded = self._guard(behaviour, details.method, token)
-        return make(guarded, handler.request_deserializer, handler.response_serializer)
+        guarded = self._guard(behaviour, details.method, token, handler.request_deserializer)
+        # The bytes as they are: nothing is parsed before it is known who sent it, and what cannot be parsed is theirs.
+        return make(guarded, None, handler.response_serializer)
 
-    def _guard(self, behaviour: Behaviour, path: str, token: str | None) -> Behaviour:
+    def _guard(self, behaviour: Behaviour, path: str, token: str | None, parse: Parse) -> Behaviour:
         method = path.rpartition("/")[2]
 
         async def guarded(request: Any, context: grpc.aio.ServicerContext) -> Any:
@@ -58,7 +61,7 @@ class Guard(grpc.aio.ServerInterceptor):
                     if left is None:
                         raise ServiceError(Kind.INVALID, "a call needs a deadline")
                     deadline.start(left)
-                    reply = await behaviour(request, context)
+                    reply = await behaviour(_parsed(request, parse), context)
                 kind = "ok"
                 return reply
             except ServiceError as error:
@@ -78,6 +81,25 @@ class Guard(grpc.aio.ServerInterceptor):
         return guarded
 
 
+def _parsed(request: Any, parse: Parse) -> Any:
+    """A message, or a stream of them, from its bytes. Raises INVALID."""
+    if not hasattr(request, "__aiter__"):
+        return _message(request, parse)
+
+    async def messages() -> AsyncIterator[Any]:
+        async for raw in request:
+            yield _message(raw, parse)
+
+    return messages()
+
+
+def _message(raw: bytes, parse: Parse) -> Any:
+    try:
+        return parse(raw)
+    except DecodeError:
+        raise ServiceError(Kind.INVALID, "a message cannot be read") from None
+
+
 async def _drain(request: Any) -> None:
     """Read on a little where the caller is still writing, and keep nothing.
 
@@ -90,7 +112,7 @@ async def _drain(request: Any) -> None:
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for message in request:
-                size += message.ByteSize()
+                size += len(message)
                 if size > _DRAIN_BYTES:
                     return
     except (TimeoutError, grpc.RpcError, asyncio.InvalidStateError):

@@ -38,6 +38,11 @@ class Servicer(intake_pb2_grpc.IntakeServiceServicer):
         result = self.behave()
         return await result if asyncio.iscoroutine(result) else result
 
+    async def Upload(self, requests: Any, context: Any) -> Any:
+        """Reads to the end."""
+        self.reached += 1
+        return pb.UploadResponse(warnings=[str(len([each async for each in requests]))])
+
     async def Nudge(self, request: Any, context: Any) -> Any:
         """Never allowed to anyone here."""
         self.reached += 1
@@ -53,9 +58,9 @@ class House:
         self.activity = Activity()
 
     async def serve(self, name: str, servicer: Servicer) -> None:
-        """A server that lets `gateway` and `search` delete, and nobody do anything else."""
+        """A server that lets `gateway` and `search` delete, `gateway` upload, and nobody do anything else."""
         settings = self.settings()
-        allow = AllowList({f"{PATH}DeleteDocument": ["gateway", "search"]})
+        allow = AllowList({f"{PATH}DeleteDocument": ["gateway", "search"], f"{PATH}Upload": ["gateway"]})
         server = make_server(settings, allow, self.activity)
         intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
         bind(server, settings, name)
@@ -88,6 +93,38 @@ async def failure(peer: Peer, method: Any, request: Any = DELETE, timeout: float
     with pytest.raises(ServiceError) as caught:
         await peer.call(method, request, timeout=timeout)
     return caught.value
+
+
+# --- what is sent ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("token", "code"),
+    [
+        ("nobody", grpc.StatusCode.UNAUTHENTICATED),
+        ("extract", grpc.StatusCode.PERMISSION_DENIED),
+        ("gateway", grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_bytes_that_are_no_message_are_the_callers_fault_and_looked_at_last(
+    house: House, token: str, code: grpc.StatusCode, streamed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who sent them comes first; then they are refused, one by one in a stream, and no library logs a failure of ours.
+
+    Broken to see it red: the messages parsed by gRPC, before anybody is asked who they are.
+    """
+    servicer = Servicer()
+    await house.serve("a", servicer)
+    peer, _ = house.peer("a")
+    name = f"{PATH}{'Upload' if streamed else 'DeleteDocument'}"
+    make = peer.channel.stream_unary if streamed else peer.channel.unary_unary
+    method = make(name, request_serializer=bytes, response_deserializer=bytes)
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await method(iter([b"", b"\xff\xff"]) if streamed else b"\xff\xff", metadata=((TOKEN_KEY, token),), timeout=5)
+    assert refused.value.code() is code
+    assert servicer.reached == (streamed and token == "gateway")
+    assert caplog.records == []
 
 
 # --- who may ----------------------------------------------------------------------------------------------------
