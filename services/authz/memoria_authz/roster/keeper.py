@@ -4,6 +4,7 @@ RUL-10: nothing is asked of the home unless somebody asked something of us.
 """
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -39,6 +40,7 @@ class Keeper:
         self._held: Held | None = None
         self._waiting: Held | None = None
         self._failure = ""
+        self._missed = ""
         self._tried_at: datetime | None = None
         self._pulling: asyncio.Task[None] | None = None
 
@@ -62,10 +64,8 @@ class Keeper:
         if held is None or not held.counts(now):
             if self._due(now):
                 await self._wait()
-        elif epoch and not self._knows(epoch):
-            await self._wait()
-            if not self._knows(epoch):  # that pull had begun before the change
-                await self._wait()
+        elif epoch and not self._knows(epoch) and (epoch != self._missed or self._due(now)):
+            await self._catch_up(epoch)
         elif now >= held.fetched_at + (held.until - held.fetched_at) / 2 and self._due(now):
             self._begin()
 
@@ -106,6 +106,16 @@ class Keeper:
     def _knows(self, epoch: str) -> bool:
         """Whether an epoch is that of a list that was read, be it the one that waits."""
         return epoch in {found.roster.epoch for found in (self._held, self._waiting) if found is not None}
+
+    async def _catch_up(self, epoch: str) -> None:
+        """Pull for an epoch; again where the pull that ended had begun before the change. An epoch that the home does
+        not come to, such as one of long ago, is not pulled for by every question that shows it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_WAIT):
+                await self.pull()
+                if not self._knows(epoch):
+                    await self.pull()
+        self._missed = "" if self._knows(epoch) else epoch
 
     async def _wait(self) -> None:
         """One pull for everybody who waits."""

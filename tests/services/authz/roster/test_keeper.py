@@ -92,6 +92,24 @@ async def test_a_newer_epoch_is_not_answered_by_a_pull_that_began_before_it(suit
     assert suite.keeper.members == {"p-ben"}
 
 
+@pytest.mark.parametrize("down", [None, Kind.UNAVAILABLE])
+async def test_an_epoch_that_the_home_does_not_come_to_is_pulled_for_once(suite: Any, down: Kind | None) -> None:
+    """One of long ago, or of a home that is down: the first question that shows it has the list pulled, to be sure
+    twice; the next ones only after the pause. Broken to see it red: no memory of what did not come.
+    """
+    suite.home.down = down
+    for _ in range(5):
+        await suite.keeper.refresh("e0")
+    assert suite.home.asked == 3
+    suite.clock.advance(5)
+    await suite.keeper.refresh("e0")
+    assert suite.home.asked == 5
+    suite.home.down = None
+    suite.home.change("p-ben")
+    await suite.keeper.refresh("e2")
+    assert suite.keeper.members == {"p-ben"}
+
+
 async def test_an_owner_who_leaves_takes_nobodys_pull_along(suite: Any) -> None:
     """Their request is cancelled while the home thinks; the pull that questions wait for goes on.
 
@@ -140,6 +158,11 @@ async def test_a_home_that_hangs_holds_up_a_question_for_half_a_second_at_most(s
     async with asyncio.timeout(30):  # there to fail, not to measure
         await suite.keeper.refresh()
     assert suite.keeper.members is None
+    suite.home.go.set()
+    await suite.settled()
+    suite.home.go.clear()
+    async with asyncio.timeout(30):
+        await suite.keeper.refresh("e2")
     suite.home.go.set()
     await suite.settled()
     assert suite.keeper.members == FIRST
