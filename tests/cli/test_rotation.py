@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.secret import token_print
 from memoria_cli.tokens import rotation as module
+from memoria_cli.tokens.command import app
 from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation
 from memoria_cli.tokens.rows import CommandRows, Row, digest
 
@@ -236,3 +239,17 @@ def test_a_program_of_the_operators_is_told_what_a_row_is_to_be(tmp_path: Path) 
     assert json.loads(said.read_text())["action"] == "keep"
     with pytest.raises(ServiceError, match="could not be run"):
         CommandRows([str(tmp_path / "none")]).add(row, digest("token"))
+
+
+def test_a_token_file_that_is_gone_is_said_and_stops_no_status(tmp_path: Path) -> None:
+    """The others are still told apart. Broken to see it red: the file read without a care."""
+    (tmp_path / "tokens").mkdir()
+    lines = ["[[sibling]]", 'app = "docs"', 'url = "http://demo.docs.localhost:1"']
+    for scope in ("pull", "ask"):
+        lines.append(f'{scope}_token_file = "{tmp_path / scope}"')
+    (tmp_path / "memoria.toml").write_text("\n".join(lines))
+    (tmp_path / "ask").write_text("token\n")
+    ended = CliRunner().invoke(app, ["status", "--data", str(tmp_path), "--json"])
+    assert ended.exit_code == 0, ended.output
+    told = {each["token"]: each["held"] for each in json.loads(ended.output)["tokens"]}
+    assert told == {"docs.pull": None, "docs.ask": token_print("token")}

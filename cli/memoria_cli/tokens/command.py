@@ -63,20 +63,27 @@ def status(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
     """Which tokens memoria has and which were answered last, by prints that open nothing; and what a rotation left."""
     place = Place(data)
     left = Rotation(_note(place), _rows(place, ""), observer(place, 0)).left
-    found = []
+    found: list[dict[str, Any]] = []
     for each in _credentials(place):
         try:
             seen = accepted(place, each.row.scope, each.row.app)
         except ServiceError:
             seen = ""
-        held = token_print(each.file.read_text().strip())
-        found.append({"token": str(each.row), "held": held, "in_use": seen or None, "rotating": str(each.row) in left})
+        held = each.held
+        found.append(
+            {
+                "token": str(each.row),
+                "held": token_print(held) if held else None,
+                "in_use": seen or None,
+                "rotating": str(each.row) in left,
+            }
+        )
     if as_json:
         print(json.dumps({"tokens": found}))  # noqa: T201 - the command's document
         return
     table = Table("token", "held", "in use", "rotating", box=None)
     for row in found:
-        table.add_row(row["token"], row["held"], row["in_use"] or "–", "yes" if row["rotating"] else "no")
+        table.add_row(row["token"], row["held"] or "–", row["in_use"] or "–", "yes" if row["rotating"] else "no")
     Console(highlight=False).print(table)
 
 

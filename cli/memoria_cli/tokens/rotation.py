@@ -37,6 +37,11 @@ class Credential:
     file: Path
 
     @property
+    def held(self) -> str:
+        """The token in the file; empty where there is none that can be read."""
+        return _read(self.file)
+
+    @property
     def next(self) -> Path:
         """Where the new token lies until the rotation is done."""
         return self.file.with_name(f"{self.file.name}.next")
@@ -89,7 +94,7 @@ class Rotation:
             for each in wanted:
                 # One that is used already was left by a kill at the very end. Any other one is gone on with, for its
                 # row may know it, and has room for two: unless it may be in wrong hands too.
-                if emergency or _read(each.next) == _read(each.file):
+                if emergency or _read(each.next) == each.held:
                     each.next.unlink(missing_ok=True)
         outcomes = []
         for credential in wanted:
@@ -115,7 +120,7 @@ class Rotation:
             else:
                 self._rows.add(credential.row, digest(token))
             phase = Phase.ADDED
-            if _read(credential.file) != token:
+            if credential.held != token:
                 write_private(credential.file, token + "\n")
             phase = Phase.DELIVERED
             self._observe(credential, token)
