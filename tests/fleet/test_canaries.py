@@ -207,14 +207,13 @@ def signing_in(fleet: Any, canary: Canaries) -> None:
 
 
 def restarts(fleet: Any, person: Person, canary: Canaries) -> None:
-    """Each service killed, and stopped, in the middle of what it does; and the index put to sleep and woken."""
-    for service in SERVICES:
-        for number in (signal.SIGKILL, signal.SIGTERM):
-            pid = fleet.pids()[service]
-            os.kill(pid, number)
-            for _ in range(3):
-                person.program.get("/api/v1/search", params={"q": canary.body}) if service != "gateway" else None
-            wait_for(lambda: fleet.pids().get(service) not in (None, pid) and fleet.status()["ready"], 40, "a restart")  # noqa: B023 - called before the next turn
+    """Each service killed, or stopped, in the middle of what it does; and the index put to sleep and woken."""
+    for turn, service in enumerate(SERVICES):
+        pid = fleet.pids()[service]
+        os.kill(pid, (signal.SIGKILL, signal.SIGTERM)[turn % 2])
+        for _ in range(3 if service != "gateway" else 0):
+            person.program.get("/api/v1/search", params={"q": canary.body})
+        wait_for(lambda: fleet.pids().get(service) not in (None, pid) and fleet.status()["ready"], 40, "a restart")  # noqa: B023 - called before the next turn
     wait_for(lambda: fleet.status()["index"]["asleep"], 30, "the index's sleep")
     wait_for(
         lambda: person.program.get("/api/v1/search", params={"q": canary.body}).status_code == 200, what="the wake"

@@ -19,7 +19,7 @@ import pytest
 
 pytestmark = [pytest.mark.fleet, pytest.mark.slow]
 
-HISTORIES = int(os.environ.get("HISTORIES", "10"))
+HISTORIES = int(os.environ.get("HISTORIES", "7"))
 """`HISTORIES=500` takes some minutes; each history has a seed of its own, so a failure names what to run again."""
 ACTS = 6
 PEOPLE = {"you": "you@localhost", "ben": "ben@localhost"}

@@ -67,7 +67,7 @@ def test_a_taken_port_is_said(new_fleet, tmp_path: Path) -> None:
         ('[ai]\nposition = "local"\n', "extract did not start: extract: ai.position is not off"),
         ('[team]\nzone = "example.test"\n', "MEMORIA_DEK is not set"),
         ('[bucket]\nurl = "ftp://bucket.example"\n', "a bucket is file://"),
-        ('[home]\nurl = "http://demo.home.localhost:1"\n', "the suite shape is not built yet"),
+        ('[home]\nurl = "http://demo.home.localhost:1"\n', "authz: token is not set"),
         (
             '[[sibling]]\napp = "docs"\nurl = "http://other.docs.localhost:1"\n',
             "did not start",
