@@ -1,10 +1,9 @@
 """The `memoria` command. `--json` prints one document on stdout; exit codes are 0 ok, 1 failed, 2 usage."""
 
 import asyncio
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import httpx
 import typer
@@ -15,6 +14,7 @@ from memoria_chassis.keys import decode_key, encode_key, new_key, service_key_fr
 from memoria_chassis.settings import SERVICES
 from memoria_cli import adding, evaluation, searching, status_view
 from memoria_cli.door import request_link, token_from_link
+from memoria_cli.options import AsJson, Data, print_json
 from memoria_cli.place import DEFAULT_DATA, Place, write_private
 from memoria_cli.session import Session, keep_user_token
 from memoria_cli.tokens.command import app as tokens_app
@@ -25,8 +25,6 @@ keys = typer.Typer(no_args_is_help=True, help="Key material for provisioning.")
 app.add_typer(keys, name="keys")
 app.add_typer(tokens_app, name="tokens")
 
-Data = Annotated[Path, typer.Option("--data", help="The data directory.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Url = Annotated[str | None, typer.Option("--url", help="An instance elsewhere; sign in to it with `memoria login`.")]
 As = Annotated[str | None, typer.Option("--as", metavar="ADDRESS", help="On a development instance: as whom.")]
 
@@ -51,7 +49,7 @@ def status(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
     """Health of each service, the sources' freshness, the index."""
     found = status_view.read(Place(data))
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         status_view.show(Console(highlight=False), found)
     if not found["ready"]:
@@ -69,7 +67,7 @@ def add(
     """Upload files and folders."""
     report = adding.add(Session(Place(data), url, address), paths, quiet=as_json)
     if as_json:
-        _print_json(report)
+        print_json(report)
     if report["refused"] or not report["files"]:
         if not report["files"]:
             print("memoria: there is no file in what was named", file=sys.stderr)  # noqa: T201 - the command's voice
@@ -89,7 +87,7 @@ def search(
     """Search, through the same gate as the page."""
     found = Session(Place(data), url, address).get("/api/v1/search", {"q": query, "limit": limit, "page": page})
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         searching.show(Console(highlight=False), found)
 
@@ -102,7 +100,7 @@ def eval_(
     """Measure how well search finds what people judged to be relevant, in a throw-away instance."""
     found = evaluation.evaluate(collection, quiet=as_json)
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         evaluation.show(Console(highlight=False), found)
 
@@ -149,10 +147,6 @@ def keys_derive(
     if service not in SERVICES:
         raise typer.BadParameter(f"a service is one of {', '.join(SERVICES)}")
     typer.echo(encode_key(service_key_from(decode_key(root.read_text(errors="replace")), service).key))
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def main() -> None:

@@ -2,7 +2,10 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +71,18 @@ class Place:
             return dict(json.loads(self.cli_tokens.read_text()))
         except (OSError, ValueError):
             return {}
+
+
+@contextmanager
+def locked(path: Path, taken: str) -> Iterator[None]:
+    """Hold a lock file. Raises CONFLICT with the sentence `taken` where another process does."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("w") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise ServiceError(Kind.CONFLICT, taken) from None
+        yield
 
 
 def write_private(path: Path, text: str) -> None:

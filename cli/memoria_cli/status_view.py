@@ -25,7 +25,7 @@ _SNAPSHOT = (
 def read(place: Place) -> dict[str, Any]:
     """The running instance as one document. Raises UNAVAILABLE where none runs."""
     running = place.running()
-    services = {service: _ask(Path(running.run_dir), service) for service in SERVICES}
+    services = {service: ask(Path(running.run_dir), service) for service in SERVICES}
     search, ingest = services["search"], services["ingest"]
     return {
         "url": running.url,
@@ -43,7 +43,8 @@ def read(place: Place) -> dict[str, Any]:
     }
 
 
-def _ask(run_dir: Path, service: str) -> dict[str, Any]:
+def ask(run_dir: Path, service: str) -> dict[str, Any]:
+    """A service's own status, as its internal port has it; only that it is not ready where it cannot be had."""
     try:
         port = int((run_dir / f"{service}.port").read_text())
         found = httpx.get(f"http://127.0.0.1:{port}/status", timeout=5, trust_env=False).json()

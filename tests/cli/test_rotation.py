@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc.allow import token_hash
 from memoria_chassis.secret import token_print
 from memoria_cli.tokens import rotation as module
 from memoria_cli.tokens.command import app
 from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation
-from memoria_cli.tokens.rows import CommandRows, Row, digest
+from memoria_cli.tokens.rows import CommandRows, Row
 
 ROWS = [Row(app, scope) for app in ("docs", "sheets") for scope in ("pull", "ask")]
 
@@ -43,7 +44,7 @@ class World:
         for each in self.credentials:
             each.file.write_text(f"old-{each.row}\n")
             self.used[each.row] = f"old-{each.row}"
-            self.accepted[each.row] = [digest(f"old-{each.row}")]
+            self.accepted[each.row] = [token_hash(f"old-{each.row}")]
 
     def step(self, what: Callable[[], object]) -> None:
         """Something that a kill may come before, or after: `dies_at` counts twice a step."""
@@ -60,8 +61,8 @@ class World:
         for each in self.credentials:
             accepted = self.accepted[each.row]
             assert len(accepted) <= 2
-            assert self.emergency or digest(self.used[each.row]) in accepted, each
-            assert self.emergency or digest(each.file.read_text().strip()) in accepted, each
+            assert self.emergency or token_hash(self.used[each.row]) in accepted, each
+            assert self.emergency or token_hash(each.file.read_text().strip()) in accepted, each
 
     def add(self, row: Row, hashed: str) -> None:
         """ConsumerRows.add."""
@@ -93,7 +94,7 @@ class World:
         for each in self.credentials:
             token = each.file.read_text().strip()
             assert token != f"old-{each.row}"
-            assert self.accepted[each.row] == [digest(token)]
+            assert self.accepted[each.row] == [token_hash(token)]
             assert self.used[each.row] == token
             assert not each.next.exists()
         assert not (self.folder / "rotation.json").exists()
@@ -232,13 +233,18 @@ def test_a_program_of_the_operators_is_told_what_a_row_is_to_be(tmp_path: Path) 
     )
     said = tmp_path / "said"
     row = Row("docs", "ask")
-    CommandRows([sys.executable, str(script), str(said), "0"]).add(row, digest("token"))
-    assert json.loads(said.read_text()) == {"action": "add", "app": "docs", "scope": "ask", "sha256": digest("token")}
+    CommandRows([sys.executable, str(script), str(said), "0"]).add(row, token_hash("token"))
+    assert json.loads(said.read_text()) == {
+        "action": "add",
+        "app": "docs",
+        "scope": "ask",
+        "sha256": token_hash("token"),
+    }
     with pytest.raises(ServiceError, match="ended with 3"):
-        CommandRows([sys.executable, str(script), str(said), "3"]).keep(row, digest("token"))
+        CommandRows([sys.executable, str(script), str(said), "3"]).keep(row, token_hash("token"))
     assert json.loads(said.read_text())["action"] == "keep"
     with pytest.raises(ServiceError, match="could not be run"):
-        CommandRows([str(tmp_path / "none")]).add(row, digest("token"))
+        CommandRows([str(tmp_path / "none")]).add(row, token_hash("token"))
 
 
 def test_a_token_file_that_is_gone_is_said_and_stops_no_status(tmp_path: Path) -> None:

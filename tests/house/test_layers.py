@@ -68,7 +68,6 @@ _DIALERS = {
     "cli/memoria_cli/door.py",
     "cli/memoria_cli/session.py",
     "cli/memoria_cli/status_view.py",
-    "cli/memoria_cli/tokens/observe.py",
     "cli/memoria_cli/tokens/rows.py",  # the demo apps
     "cli/memoria_cli/up/demo.py",
     "cli/memoria_cli/up/supervisor.py",

@@ -1,10 +1,8 @@
 """`memoria tokens`: rotate the tokens that sibling apps know memoria by, and see which are in use."""
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,19 +12,17 @@ from rich.table import Table
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.secret import token_print
-from memoria_cli.place import DEFAULT_DATA, Place
+from memoria_cli.options import AsJson, Data, print_json
+from memoria_cli.place import DEFAULT_DATA, Place, locked
 from memoria_cli.tokens.observe import accepted, observer
-from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation
+from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation, unfinished
 from memoria_cli.tokens.rows import CommandRows, ConsumerRows, DemoRows, Row
 from memoria_cli.up.provision import read_settings
+from memoria_contract.types import SCOPES
 
 app = typer.Typer(no_args_is_help=True, help="The tokens that sibling apps know memoria by.")
 
-SCOPES = ("pull", "ask")
 _SAID = {Phase.NOTHING: "not begun", Phase.ADDED: "accepted there", Phase.DELIVERED: "delivered", Phase.DONE: "done"}
-
-Data = Annotated[Path, typer.Option("--data", help="The data directory.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @app.command()
@@ -48,7 +44,7 @@ def rotate(
         chosen = _chosen(_credentials(place), sibling or [])
         outcomes = Rotation(_note(place), _rows(place, via), observer(place, wait)).run(chosen, emergency=emergency)
     if as_json:
-        print(json.dumps({"tokens": [_tree(each) for each in outcomes]}))  # noqa: T201 - the command's document
+        print_json({"tokens": [_tree(each) for each in outcomes]})
     else:
         table = Table("token", "phase", "why no further", box=None)
         for each in outcomes:
@@ -62,7 +58,7 @@ def rotate(
 def status(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
     """Which tokens memoria has and which were answered last, by prints that open nothing; and what a rotation left."""
     place = Place(data)
-    left = Rotation(_note(place), _rows(place, ""), observer(place, 0)).left
+    left = unfinished(_note(place))
     found: list[dict[str, Any]] = []
     for each in _credentials(place):
         try:
@@ -79,7 +75,7 @@ def status(data: Data = DEFAULT_DATA, as_json: AsJson = False) -> None:
             }
         )
     if as_json:
-        print(json.dumps({"tokens": found}))  # noqa: T201 - the command's document
+        print_json({"tokens": found})
         return
     table = Table("token", "held", "in use", "rotating", box=None)
     for row in found:
@@ -132,10 +128,5 @@ def _chosen(credentials: Iterable[Credential], apps: list[str]) -> list[Credenti
 def _alone(place: Place) -> Iterator[None]:
     if not place.data.is_dir():
         raise ServiceError(Kind.PRECONDITION, f"there is no data directory at {place.data}")
-    place.tokens.mkdir(mode=0o700, exist_ok=True)
-    with (place.tokens / "rotation.lock").open("w") as lock:
-        try:
-            flock(lock, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            raise ServiceError(Kind.CONFLICT, "another rotation is under way") from None
+    with locked(place.tokens / "rotation.lock", "another rotation is under way"):
         yield

@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
-
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.secret import token_print
+from memoria_cli import status_view
 from memoria_cli.place import Place
 from memoria_cli.session import Session
 from memoria_cli.tokens.rotation import Credential
@@ -20,13 +19,11 @@ _PAUSE = 0.2
 
 def accepted(place: Place, scope: str, app: str) -> str:
     """The print of the token that an app last answered; empty where nothing was asked yet. Raises UNAVAILABLE."""
-    running = place.running()
-    try:
-        port = int((Path(running.run_dir) / f"{_ASKS[scope]}.port").read_text())
-        said = httpx.get(f"http://127.0.0.1:{port}/status", timeout=5, trust_env=False).json()
-        return str(said["tokens"].get(app, ""))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, httpx.HTTPError):
-        raise ServiceError(Kind.UNAVAILABLE, f"{_ASKS[scope]} does not say which token it uses") from None
+    service = _ASKS[scope]
+    said = status_view.ask(Path(place.running().run_dir), service).get("tokens")
+    if not isinstance(said, dict):
+        raise ServiceError(Kind.UNAVAILABLE, f"{service} does not say which token it uses")
+    return str(said.get(app, ""))
 
 
 def observer(place: Place, seconds: float) -> Callable[[Credential, str], None]:

@@ -16,8 +16,9 @@ from enum import IntEnum
 from pathlib import Path
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.rpc.allow import token_hash
 from memoria_cli.place import write_private
-from memoria_cli.tokens.rows import ConsumerRows, Row, digest
+from memoria_cli.tokens.rows import ConsumerRows, Row
 
 
 class Phase(IntEnum):
@@ -56,6 +57,16 @@ class Outcome:
     reason: str = ""
 
 
+def unfinished(note: Path) -> list[str]:
+    """The rows that a rotation under way has not finished; empty where none is under way. Raises CONFLICT."""
+    if not note.exists():
+        return []
+    try:
+        return [str(name) for name in json.loads(note.read_text())["left"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ServiceError(Kind.CONFLICT, f"{note} cannot be read; remove it and rotate again") from None
+
+
 Observe = Callable[[Credential, str], None]
 """Returns once memoria was seen to be answered with a token. Raises ServiceError where it was not."""
 
@@ -68,16 +79,6 @@ class Rotation:
         self._rows = rows
         self._observe = observe
 
-    @property
-    def left(self) -> list[str]:
-        """The rows that a rotation under way has not finished; empty where none is under way. Raises CONFLICT."""
-        if not self._note.exists():
-            return []
-        try:
-            return [str(name) for name in json.loads(self._note.read_text())["left"]]
-        except (OSError, ValueError, KeyError, TypeError):
-            raise ServiceError(Kind.CONFLICT, f"{self._note} cannot be read; remove it and rotate again") from None
-
     def run(self, credentials: Iterable[Credential], *, emergency: bool = False) -> list[Outcome]:
         """Rotate these tokens, or what is left of them of the rotation under way; one outcome for each.
 
@@ -85,7 +86,7 @@ class Rotation:
         the new one: the outage is accepted.
         """
         wanted = list(credentials)
-        left = self.left
+        left = unfinished(self._note)
         if left and not emergency:
             wanted = [each for each in wanted if str(each.row) in left]
         if not left or emergency:
@@ -116,15 +117,15 @@ class Rotation:
         try:
             token = self._new(credential)
             if emergency:
-                self._rows.keep(credential.row, digest(token))
+                self._rows.keep(credential.row, token_hash(token))
             else:
-                self._rows.add(credential.row, digest(token))
+                self._rows.add(credential.row, token_hash(token))
             phase = Phase.ADDED
             if credential.held != token:
                 write_private(credential.file, token + "\n")
             phase = Phase.DELIVERED
             self._observe(credential, token)
-            self._rows.keep(credential.row, digest(token))
+            self._rows.keep(credential.row, token_hash(token))
             credential.next.unlink()
         except ServiceError as error:
             return Outcome(credential.row, phase, error.message)

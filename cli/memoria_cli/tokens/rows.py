@@ -1,12 +1,12 @@
 """Where a sibling keeps which tokens it accepts: its consumers row. One call adds, one retires, none reads.
 
-A row holds hashes, so that is what is sent; both calls say what the row is to be, and saying it twice changes nothing.
+A row holds SHA-256 hashes, so that is what is sent, in hex. Both calls say what the row is to be, and saying it twice
+changes nothing.
 """
 
 import json
 import subprocess
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
@@ -26,11 +26,6 @@ class Row:
 
     def __str__(self) -> str:
         return f"{self.app}.{self.scope}"
-
-
-def digest(token: str) -> str:
-    """What a row holds of a token: its SHA-256, hex."""
-    return sha256(token.encode()).hexdigest()
 
 
 class ConsumerRows(Protocol):

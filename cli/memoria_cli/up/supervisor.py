@@ -2,13 +2,11 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -17,7 +15,7 @@ from memoria_chassis.config import Settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.settings import SERVICES
 from memoria_cli.door import follow_free, read_mail, request_link
-from memoria_cli.place import Place, Running
+from memoria_cli.place import Place, Running, locked
 from memoria_cli.up import demo
 from memoria_cli.up.child import Child, Ready, Say
 from memoria_cli.up.provision import FIRST_OWNER, Environments, make_run_dir, read_settings
@@ -43,7 +41,7 @@ class Supervisor:
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        with _locked(self._place):
+        with locked(self._place.data / "up.lock", "memoria is already running on this data directory"):
             settings, environment = read_settings(self._place)
             run_dir = make_run_dir(self._place, settings.team.zone, self._say)
             try:
@@ -188,14 +186,3 @@ def _serves(run_dir: Path, service: str) -> Ready:
             return False
 
     return ready
-
-
-@contextlib.contextmanager
-def _locked(place: Place) -> Iterator[None]:
-    place.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (place.data / "up.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ServiceError(Kind.CONFLICT, "memoria is already running on this data directory") from None
-        yield
