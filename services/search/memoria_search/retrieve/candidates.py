@@ -62,16 +62,19 @@ class Retriever:
     async def candidates(self, terms: QueryTerms, limit: int) -> list[Candidate]:
         """The best `limit` candidates by their words. Sources that are reconciling take no part (AUT-06); a hit of a
         document that is no longer held is dropped (IDX-03), and so is one in an upload that is not whole yet."""
+        return await self._by_words(terms, limit, self._sources.all())
+
+    async def _by_words(self, terms: QueryTerms, limit: int, standing: Sequence[Source]) -> list[Candidate]:
         if terms.empty:
             return []
-        without = reconciling(self._sources.all())
-        return self._held(await asyncio.to_thread(self._hits, terms, min(limit, MAX_CANDIDATES), without))
+        limit, without = min(limit, MAX_CANDIDATES), reconciling(standing)
+        return self._held(await asyncio.to_thread(self._hits, terms, limit, without))
 
     async def ranking(self, terms: QueryTerms, query: str, limit: int) -> Ranking:
         """The same, fused with what is near `query` (IDX-07). Words alone where there is no embedder."""
         standing = tuple(self._sources.all())
         if self._dense is None or terms.empty:
-            return Ranking(await self.candidates(terms, limit), standing=standing)
+            return Ranking(await self._by_words(terms, limit, standing), standing=standing)
         without = reconciling(standing)
         # Always as deep as paging goes: lists cut elsewhere for page two would order page one differently.
         lexical, dense = await asyncio.gather(
