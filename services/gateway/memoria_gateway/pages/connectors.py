@@ -75,7 +75,7 @@ def routes(desk: Desk) -> list[Route]:
             case "pause" | "resume":
                 begun = desk.intake.pause(app, paused=what == "pause")
             case _:
-                raise ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
+                raise _no_button()
         return _back(app, what if await _ended(begun) else "going")
 
     async def delete(request: Request) -> Response:
@@ -106,7 +106,7 @@ async def _roster(desk: Desk, what: str, waiting: str) -> Response:
             await desk.gate.confirm_roster(waiting)
             return _back(HOME, "confirmed")
         case _:
-            raise ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
+            raise _no_button()
 
 
 async def _owner(desk: Desk, request: Request) -> Visit:
@@ -129,6 +129,10 @@ def _of(sources: list[Source], app: str) -> Source:
         if source.app == app:
             return source
     raise _unknown()
+
+
+def _no_button() -> ServiceError:
+    return ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
 
 
 def _unknown() -> ServiceError:
