@@ -5,6 +5,8 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_chain, wait_fixed
+
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
@@ -54,15 +56,13 @@ class Controls:
             self._begin(self._go_on(puller))
 
     async def _go_on(self, puller: Puller) -> None:
-        for wait in (*_WAITS, None):
-            try:
-                await self._remove(puller, only_begun=True)
-            except ServiceError:
-                if wait is None:
-                    raise
-                await asyncio.sleep(wait)
-            else:
-                return
+        again = AsyncRetrying(
+            retry=retry_if_exception_type(ServiceError),
+            wait=wait_chain(*map(wait_fixed, _WAITS)),
+            stop=stop_after_attempt(len(_WAITS) + 1),
+            reraise=True,
+        )
+        await again(self._remove, puller, only_begun=True)
 
     async def _sync(self, puller: Puller, *, reannounce: bool) -> None:
         async with self._turns[puller.app]:
