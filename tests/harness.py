@@ -27,6 +27,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def own_environment(**more: str) -> dict[str, str]:
+    """The environment without whatever of ours somebody has set in it, and with `more`."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MEMORIA_")} | more
+
+
 def wait_for(check: Callable[[], Any], seconds: float = 30.0, what: str = "it") -> Any:
     """Poll until `check` is true; the limit is there to fail, not to measure."""
     deadline = time.monotonic() + seconds
@@ -44,10 +49,10 @@ class Person:
     def __init__(self, fleet: "Fleet", address: str) -> None:
         self.address = address
         self.browser = httpx.Client(base_url=fleet.url, timeout=30)
-        page = self.browser.get("/signin")
+        page = self.browser.get("/signin/local")
         before = {path.name for path in fleet.outbox.glob("*.eml")}
         fields = {"csrf": csrf(page), "address": address, "next": "/"}
-        assert self.browser.post("/auth/begin", data=fields).headers["location"] == "/signin?sent=1"
+        assert self.browser.post("/auth/begin", data=fields).headers["location"].endswith("?sent=1")
         link = wait_for(lambda: fleet.link_to(address, before), what="the sign-in mail")
         assert self.browser.get(link).status_code == 303
         made = self.browser.post(
@@ -96,9 +101,10 @@ def csrf(page: httpx.Response) -> str:
 class Fleet:
     """A running `memoria up`."""
 
-    def __init__(self, data: Path, *options: str) -> None:
+    def __init__(self, data: Path, *options: str, port: int | None = None, **environment: str) -> None:
         self.data = data
-        self.port = free_port()
+        self.port = port or free_port()
+        self._environment = own_environment(**environment)
         self.url = f"http://localhost:{self.port}"
         self.outbox = data / "outbox"
         self.output = data.parent / f"{data.name}.out"
@@ -109,10 +115,14 @@ class Fleet:
     def _start(self) -> None:
         command = [str(Path(sys.executable).parent / "memoria"), "up", "--data", str(self.data)]
         command += ["--port", str(self.port), *self._options]
-        env = {name: value for name, value in os.environ.items() if not name.startswith("MEMORIA_")}
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                command, stdout=output, stderr=output, env=env, cwd=self.data.parent, start_new_session=True
+                command,
+                stdout=output,
+                stderr=output,
+                env=self._environment,
+                cwd=self.data.parent,
+                start_new_session=True,
             )
         try:
             wait_for(self._is_up, START_SECONDS, "the fleet's start")
@@ -156,12 +166,20 @@ class Fleet:
             self._people[address] = Person(self, address)
         return self._people[address]
 
+    def app_port(self, app: str) -> int:
+        """Where a demo app listens."""
+        return int(json.loads((self.data / "demo" / "ports.json").read_text())[app])
+
+    @property
+    def run_dir(self) -> Path:
+        """Where its sockets and its index lie while it runs."""
+        return Path(json.loads((self.data / "run.json").read_text())["run_dir"])
+
     def sibling(self, app: str, state: str, **params: Any) -> dict[str, Any]:
         """Change a demo app's state, as its own people would."""
-        port = json.loads((self.data / "demo" / "ports.json").read_text())[app]
         token = (self.data / "tokens" / f"{app}.state").read_text().strip()
         reply = httpx.post(
-            f"http://127.0.0.1:{port}/__state",
+            f"http://127.0.0.1:{self.app_port(app)}/__state",
             json={"state": state, "params": params, "action": "setup"},
             headers={"Authorization": f"Bearer {token}"},
         )
@@ -180,8 +198,9 @@ class Fleet:
     def cli(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run the `memoria` command against this instance."""
         command = [str(Path(sys.executable).parent / "memoria"), words[0], "--data", str(self.data), *words[1:]]
-        env = {name: value for name, value in os.environ.items() if not name.startswith("MEMORIA_")}
-        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300, cwd=self.data.parent)
+        return subprocess.run(
+            command, capture_output=True, text=True, env=own_environment(), timeout=300, cwd=self.data.parent
+        )
 
     def status(self) -> dict[str, Any]:
         """What `memoria status --json` says."""

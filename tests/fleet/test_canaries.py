@@ -4,7 +4,6 @@ What all processes then said, in logs, metrics, status pages and on the terminal
 """
 
 import base64
-import json
 import os
 import re
 import secrets
@@ -224,7 +223,7 @@ def said(fleet: Any) -> dict[str, bytes]:
     """Everything that any process said: its log, metrics and status, and the terminal without the mails it shows."""
     found = {path.name: path.read_bytes() for path in (fleet.data / "logs").iterdir()}
     wait_for(lambda: fleet.cli("status").returncode == 0, what="all up")
-    run_dir = Path(json.loads((fleet.data / "run.json").read_text())["run_dir"])
+    run_dir = fleet.run_dir
     for service in SERVICES:
         port = int((run_dir / f"{service}.port").read_text())
         for page in ("metrics", "status", "healthz", "readyz", "idle"):

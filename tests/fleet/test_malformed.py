@@ -4,7 +4,6 @@ Half are whole requests with a few bytes broken, which is what gets furthest; th
 """
 
 import asyncio
-import json
 import random
 import re
 from collections import Counter
@@ -280,7 +279,7 @@ def test_ten_thousand_malformed_requests(new_fleet: Callable[..., Any]) -> None:
     ferry = sorted(row["document_id"] for row in person.search("ferry")["results"])
     assert len(before) == 1
     pids = fleet.pids()
-    run_dir = Path(json.loads((fleet.data / "run.json").read_text())["run_dir"])
+    run_dir = fleet.run_dir
     token = person.program.headers["Authorization"].removeprefix("Bearer ")
     cookie = person.browser.cookies["memoria_session"]
     requests, odd = whole(cookie, token, person.csrf()), list(strange(cookie, token))

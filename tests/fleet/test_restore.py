@@ -1,6 +1,5 @@
 """A sibling is restored behind memoria: what is found meanwhile, what is deleted, and what settles it (G27)."""
 
-import json
 import re
 import time
 from typing import Any
@@ -55,7 +54,7 @@ def held(fleet: Any, app: str) -> int:
 
 def asked(fleet: Any, pairs: list[tuple[str, str]]) -> list[bytes]:
     """What sheets answers to each pair, as bytes without the pair, in one call."""
-    port = json.loads((fleet.data / "demo" / "ports.json").read_text())["sheets"]
+    port = fleet.app_port("sheets")
     request = pb.AuthorizeRequest(
         subject=pb.Subject(kind=pb.SUBJECT_KIND_ADDRESS, value="you@localhost"),
         items=[pb.ItemRevision(item_id=item, revision=revision) for item, revision in pairs],

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from harness import own_environment
 
 pytestmark = [pytest.mark.fleet, pytest.mark.slow]
 
@@ -30,8 +31,7 @@ def command(fleet: Any, *words: str) -> "subprocess.Popen[str]":
         "--json",
         *words,
     ]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("MEMORIA_")}
-    return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
+    return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=own_environment(), start_new_session=True)
 
 
 def tokens(fleet: Any) -> dict[str, str]:
@@ -46,10 +46,9 @@ def tokens(fleet: Any) -> dict[str, str]:
 def refused(fleet: Any, name: str, token: str) -> bool:
     """Whether a demo app takes a token no longer."""
     app, scope = name.split(".")
-    port = json.loads((fleet.data / "demo" / "ports.json").read_text())[app]
     method = "Authorize" if scope == "ask" else "ListChanges"
     reply = httpx.post(
-        f"http://127.0.0.1:{port}/memoria.sibling.v1.SiblingService/{method}",
+        f"http://127.0.0.1:{fleet.app_port(app)}/memoria.sibling.v1.SiblingService/{method}",
         json={},
         headers={"Authorization": f"Bearer {token}", "Connect-Protocol-Version": "1"},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from harness import own_environment
 
 pytestmark = pytest.mark.fleet
 
@@ -31,12 +32,12 @@ def test_an_empty_folder_becomes_an_answering_instance(new_fleet) -> None:
     assert found["results"]
     assert found["results"][0]["app"] == "docs"
     pids = fleet.pids()
-    run_dir = json.loads((fleet.data / "run.json").read_text())["run_dir"]
+    run_dir = fleet.run_dir
     assert fleet.stop() == 0
     for pid in pids.values():
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-    assert not Path(run_dir).exists()  # the index was there, in RAM, readable
+    assert not run_dir.exists()  # the index was there, in RAM, readable
     assert not (fleet.data / "run.json").exists()
     assert "is not running" in fleet.cli("status").stderr
 
@@ -80,7 +81,11 @@ def test_what_cannot_be_kept_is_refused_at_start(tmp_path: Path, config: str, se
     data.mkdir()
     (data / "memoria.toml").write_text(config)
     ended = subprocess.run(
-        [MEMORIA, "up", "--data", str(data), "--no-demo"], capture_output=True, text=True, timeout=120, env=_clean()
+        [MEMORIA, "up", "--data", str(data), "--no-demo"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=own_environment(),
     )
     assert ended.returncode == 1
     assert sentence in ended.stderr
@@ -91,17 +96,13 @@ def test_ctrl_c_while_starting_leaves_nothing(tmp_path: Path) -> None:
     """Stopping is possible at any moment, and takes everything along."""
     data = tmp_path / "data"
     process = subprocess.Popen(
-        [MEMORIA, "up", "--data", str(data)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_clean()
+        [MEMORIA, "up", "--data", str(data)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=own_environment()
     )
     assert process.stdout is not None
     assert b"starting memoria" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=40)
     assert not _processes(data)
-
-
-def _clean() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("MEMORIA_")}
 
 
 def _processes(data: Path) -> list[str]:
