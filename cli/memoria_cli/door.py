@@ -22,7 +22,7 @@ _WAIT_SECONDS = 10.0
 
 def request_link(client: httpx.Client, address: str) -> None:
     """Ask for a sign-in link. Raises EXHAUSTED where too many were asked for."""
-    page = client.get("/signin")
+    page = client.get("/signin/local")  # the form, also where /signin leads to a home
     reply = client.post("/auth/begin", data={"csrf": _csrf(page), "address": address, "next": "/"})
     if reply.status_code != 303:
         raise ServiceError(Kind.UNAVAILABLE, "the instance did not take the sign-in request")

@@ -72,7 +72,7 @@ def test_a_stranger_is_told_in_one_sentence(session) -> None:
 
     def instance(request: httpx.Request) -> httpx.Response:
         asked.append((request.method, request.url.path))
-        if request.url.path == "/signin":
+        if request.url.path == "/signin/local":
             return httpx.Response(200, text=SIGN_IN)
         return httpx.Response(303, headers={"location": "/signin?sent=1"})
 
@@ -80,14 +80,14 @@ def test_a_stranger_is_told_in_one_sentence(session) -> None:
         session(instance, "Eve@Example.test", token="").get("/api/v1/search", {"q": "x"})
     assert refused.value.kind is Kind.REFUSED
     assert refused.value.message == "no sign-in link arrived: the address is not on this team's list"
-    assert asked == [("GET", "/signin"), ("POST", "/auth/begin")]
+    assert asked == [("GET", "/signin/local"), ("POST", "/auth/begin")]
 
 
 def test_too_many_links_are_said(session) -> None:
     """The budget's own answer is not taken for a stranger's."""
 
     def instance(request: httpx.Request) -> httpx.Response:
-        if request.url.path == "/signin":
+        if request.url.path == "/signin/local":
             return httpx.Response(200, text=SIGN_IN)
         return httpx.Response(303, headers={"location": "/signin?err=rate"})
 

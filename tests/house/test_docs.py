@@ -50,7 +50,7 @@ def test_every_setting_is_described() -> None:
     for variable in SHORT:
         assert f"`{variable}`" in text, variable
     sections = "|".join(Settings.model_fields)
-    named = set(re.findall(rf"`((?:{sections})\.[a-z_]+)`", text))
+    named = set(re.findall(rf"`((?:{sections})\.[a-z0-9_]+)`", text))
     assert named == set(keys)
 
 

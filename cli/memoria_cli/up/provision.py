@@ -75,6 +75,8 @@ class Environments:
 
     def __init__(self, place: Place, settings: Settings, base: dict[str, str], run_dir: Path, port: int) -> None:
         dek, instance = root_key(place, settings, "dek"), root_key(place, settings, "instance_key")
+        if settings.home_sign_in:
+            settings.home_sign_in.exchange_key([dek, instance])  # here, where both roots are at hand (AUT-22)
         # The gateway's keys hang on the instance key, never on the DEK: it could open no chunk if it tried.
         self._keys = {
             name: encode_key(service_key_from(instance if name == "gateway" else dek, name).key) for name in SERVICES
@@ -128,4 +130,4 @@ class Environments:
             return name.endswith((other, f"{other}_FILE"))
         if name.startswith("MEMORIA_HOME_TOKEN"):
             return service != "authz"
-        return name.startswith("MEMORIA_MAIL_URL") and service != "gateway"
+        return name.startswith(("MEMORIA_MAIL_URL", "MEMORIA_HOME_DEK_BASE64")) and service != "gateway"

@@ -27,6 +27,9 @@ SHORT = {
 }
 """Short names the specification gives (DEP-01, AMD-09, EGR-02)."""
 
+_DIRECTORY = "HOME_DIRECTORY_ORIGIN"
+"""The one variable that the suite's apps share, and so without our prefix (AUT-22)."""
+
 
 class Settings(Sections, BaseSettings):
     """Everything a service may be told. Made by `load_settings`."""
@@ -110,6 +113,9 @@ def _overlay(tree: dict[str, Any], env: Mapping[str, str]) -> None:
         if not isinstance(table, dict):
             raise ServiceError(Kind.INVALID, f"{section}: a section is a table")
         table[key] = _parse(model, key, value, variable)
+    home = tree.get("home")
+    if isinstance(home, dict) and _DIRECTORY in env:  # without a home there is nothing that would lead there
+        home.setdefault("directory_origin", env[_DIRECTORY])
 
 
 def _split(variable: str) -> tuple[str, str]:

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
-from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.home_settings import Home, check_team
 from memoria_chassis.keys import decode_key
-from memoria_chassis.secret import Secret
+from memoria_chassis.section import Section
 
 SERVICES = ("extract", "authz", "search", "ingest", "gateway")
 """In the order they start: whom a service calls is up before it."""
@@ -24,40 +24,12 @@ def _address(value: str) -> str:
     return value
 
 
-class Section(BaseModel):
-    """A section: unknown keys are refused, and what is wrong is said without repeating the value."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    def secret(self, name: str) -> str:
-        """The secret `name`, by value or from `<name>_file`. Raises PRECONDITION if neither is set or it is empty."""
-        value: SecretStr | None = getattr(self, name)
-        file: Path | None = getattr(self, f"{name}_file")
-        if value is not None:
-            text = value.get_secret_value().strip()
-        elif file is not None:
-            try:
-                text = file.read_text("utf-8").strip()
-            except (OSError, ValueError) as error:  # ValueError: no UTF-8, or no possible path
-                raise ServiceError(Kind.PRECONDITION, f"the file that {name}_file names cannot be read") from error
-        else:
-            text = ""
-        if not text:
-            raise ServiceError(Kind.PRECONDITION, f"{name} is not set, neither by value nor by {name}_file")
-        return text
-
-    def live(self, name: str) -> Secret:
-        """The same, read again when its file has changed; one that is set by value stays. Raises PRECONDITION."""
-        file: Path | None = getattr(self, f"{name}_file")
-        return Secret(lambda: self.secret(name), file if getattr(self, name) is None else None)
-
-
 class Team(Section):
     """Whose memory this is."""
 
     label: Label = "demo"
     zone: str = Field(default="localhost", pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")
-    owners: list[Annotated[str, AfterValidator(_address)]] = []
+    owners: list[Annotated[str, AfterValidator(_address)]] = Field(default=[])
 
 
 class Keys(Section):
@@ -111,14 +83,6 @@ class Sibling(Section):
     ask_token_file: Path | None = None
 
 
-class Home(Section):
-    """The estate's home; absent means the lone shape."""
-
-    url: str
-    token: SecretStr | None = None
-    token_file: Path | None = None
-
-
 class Mail(Section):
     """The mail server for sign-in links; without a url they go to the outbox in the data directory."""
 
@@ -133,19 +97,19 @@ class Gateway(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
     origin: str = ""  # empty: http://localhost:<port>
-    trusted_proxies: list[str] = []  # addresses whose X-Forwarded-For is believed
+    trusted_proxies: list[str] = Field(default=[])  # addresses whose X-Forwarded-For is believed
 
 
 class Rpc(Section):
     """Calls between our own services. An address is `unix:/path` or `host:port`; the latter needs the TLS files."""
 
-    addresses: dict[str, str] = {}  # service → address; default unix:<run_dir>/<service>.sock
+    addresses: dict[str, str] = Field(default={})  # service → address; default unix:<run_dir>/<service>.sock
     tls_cert_file: Path | None = None
     tls_key_file: Path | None = None
     tls_ca_file: Path | None = None
     caller_token: SecretStr | None = None
     caller_token_file: Path | None = None
-    callers: dict[str, Digest] = {}  # service → SHA-256 of its caller token, hex
+    callers: dict[str, Digest] = Field(default={})  # service → SHA-256 of its caller token, hex
     allow_file: Path | None = None  # replaces the service's own allow.toml
 
 
@@ -177,6 +141,22 @@ class Sections(BaseModel):
     rpc: Rpc = Rpc()
     internal: Internal = Internal()
     ai: Ai = Ai()
+
+    @property
+    def roster_home(self) -> Home | None:
+        """The home with a roster, if any: the suite shape."""
+        return self.home if self.home and self.home.url else None
+
+    @property
+    def home_sign_in(self) -> Home | None:
+        """The home that people sign in by, if any."""
+        return self.home if self.home and self.home.issuer else None
+
+    @model_validator(mode="after")
+    def _own_home(self) -> Self:
+        if self.home and self.home.issuer:
+            check_team(self.home.issuer, self.team.label, self.team.zone)
+        return self
 
     @model_validator(mode="after")
     def _apps_once(self) -> Self:

@@ -64,12 +64,10 @@ async def build(process: Process) -> None:
 
 async def _roster(process: Process, database: Database) -> Keeper | None:
     """The roster, pulled once before the first question; None without a home (AUT-15)."""
-    settings = process.settings
-    if settings.home is None:
+    home, team = process.settings.roster_home, process.settings.team
+    if home is None:
         return None
-    client = ConnectClient(
-        settings.home.url, settings.home.live("token"), team=settings.team.label, zone=settings.team.zone, app="home"
-    )
+    client = ConnectClient(home.url, home.live("token"), team=team.label, zone=team.zone, app="home")
     process.on_close(client.close)
     keeper = Keeper(HomeClient(client), RosterStore(database, process.key()), process.clock)
     process.on_close(keeper.close)

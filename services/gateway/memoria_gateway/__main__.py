@@ -3,12 +3,17 @@
 import time
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.keys import ServiceKey
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.sqlite import Database
 from memoria_gateway.app import make_app
 from memoria_gateway.csrf import Csrf
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Door
+from memoria_gateway.home.adapter import HomeAdapter
+from memoria_gateway.home.assertion import Verifier
+from memoria_gateway.home.pending import PendingSealer
+from memoria_gateway.home.store import HomeStore
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer, Outbox, SmtpMailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
@@ -28,6 +33,17 @@ def make_mailer(process: Process) -> Mailer:
     return Outbox(settings.data.dir / "outbox", settings.mail.sender, time.time_ns)
 
 
+def make_home(process: Process, database: Database, *, https: bool) -> HomeAdapter | None:
+    """The sign-in by a home, where it is configured (AUT-22)."""
+    home = process.settings.home_sign_in
+    if home is None:
+        return None
+    key = process.key()
+    store = HomeStore(database, key, ServiceKey(home.exchange_key([key.key])), process.clock)
+    verify = Verifier(home.issuer, home.consumer_id, home.keys_base64).verify
+    return HomeAdapter(home.issuer, home.consumer_id, verify, store, PendingSealer(key), https)
+
+
 async def build(process: Process) -> None:
     """Config, dependencies, server."""
     settings = process.settings
@@ -41,17 +57,19 @@ async def build(process: Process) -> None:
     store = Store(database, key, process.clock)
     gate = GateClient(process.peer("authz"))
     csrf = Csrf(key.purpose("csrf"), origin)
+    home = make_home(process, database, https=https)
     desk = Desk(
         store=store,
-        door=Door(store, gate, csrf, https=https),
+        door=Door(store, gate, csrf, https=https, home=home.store if home else None),
         gate=gate,
         index=IndexClient(process.peer("search")),
         intake=IntakeClient(process.peer("ingest")),
         extract=ExtractClient(process.peer("extract")),
         mailer=make_mailer(process),
         limits=SignInLimits(process.clock),
-        renderer=Renderer(process.clock, settings.ai.position),
+        renderer=Renderer(process.clock, settings.ai.position, settings.home_sign_in),
         origin=origin,
+        home=home,
         trusted_proxies=frozenset(settings.gateway.trusted_proxies),
     )
     process.on_close(desk.settle)

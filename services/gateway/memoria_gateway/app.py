@@ -21,7 +21,7 @@ from memoria_gateway.door import SignInNeeded
 from memoria_gateway.edge import ErrorEdge
 from memoria_gateway.headers import SecurityHeaders
 from memoria_gateway.hosts import OwnHosts
-from memoria_gateway.pages import account, connectors, documents, search, sign_in, uploads
+from memoria_gateway.pages import account, connectors, documents, home, home_account, search, sign_in, uploads
 from memoria_gateway.render import NOT_FOUND, json_error, wants_json
 
 _INTERNAL = ServiceError(Kind.INTERNAL, "Something broke on our side. Nothing was lost; the log has the trace.")
@@ -61,6 +61,7 @@ def make_app(desk: Desk, process: Process) -> Starlette:
     """The app. Its routes are the table of the specification's chapter 12, as far as it is built."""
     renderer = desk.renderer
     https = desk.origin.startswith("https:")
+    sign_in_by = process.settings.home_sign_in
 
     async def help_page(request: Request) -> Response:
         return renderer.page(request, "open_source.html")
@@ -95,7 +96,9 @@ def make_app(desk: Desk, process: Process) -> Starlette:
             *uploads.routes(desk),
             *documents.routes(desk),
             *sign_in.routes(desk),
+            *home.routes(desk),
             *account.routes(desk),
+            *home_account.routes(desk),
             *connectors.routes(desk),
             *api.routes(desk),
             *pod.routes(desk, process),
@@ -103,7 +106,7 @@ def make_app(desk: Desk, process: Process) -> Starlette:
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
         ],
         middleware=[
-            Middleware(SecurityHeaders, https=https),
+            Middleware(SecurityHeaders, https=https, issuer=sign_in_by.issuer if sign_in_by else ""),
             Middleware(OwnHosts, origin=desk.origin, team=process.settings.team.label, zone=process.settings.team.zone),
             Middleware(Counted, process=process),
             Middleware(ErrorEdge, render=unforeseen),

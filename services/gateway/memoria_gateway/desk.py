@@ -8,6 +8,7 @@ from typing import Any
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.door import Door
+from memoria_gateway.home.adapter import HomeAdapter
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
@@ -35,6 +36,7 @@ class Desk:
     limits: SignInLimits
     renderer: Renderer
     origin: str
+    home: HomeAdapter | None = None
     trusted_proxies: frozenset[str] = frozenset()
     pull_failed: bool = False
     turns: Turns = field(default_factory=Turns)

@@ -2,14 +2,16 @@
 
 import secrets
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.csrf import Csrf
+from memoria_gateway.home.store import HomeStore
 from memoria_gateway.peers_client import GateClient
-from memoria_gateway.store import TOKEN_PREFIX, Store, session_lifetime
+from memoria_gateway.store import TOKEN_PREFIX, Method, Session, Store, session_lifetime
 from memoria_gateway.views import Person
 
 
@@ -33,8 +35,11 @@ class Visit:
 class Door:
     """Cookies in and out. On https the names carry `__Host-`, which ties them to this origin and to Secure."""
 
-    def __init__(self, store: Store, gate: GateClient, csrf: Csrf, *, https: bool) -> None:
+    def __init__(
+        self, store: Store, gate: GateClient, csrf: Csrf, *, https: bool, home: HomeStore | None = None
+    ) -> None:
         self._store = store
+        self._home = home
         self._gate = gate
         self._csrf = csrf
         self._https = https
@@ -44,11 +49,26 @@ class Door:
 
     async def person(self, request: Request) -> Person:
         """The admitted person whose session this is. Raises SignInNeeded, or REFUSED where standing is gone."""
-        cookie = request.cookies.get(self.session_cookie, "")
-        address = await self._store.session_address(cookie) if cookie else None
+        session = await self.session(request)
+        address = await self._address(session) if session else None
         if address is None:
             raise SignInNeeded
         return await self._gate.admit(address)
+
+    async def session(self, request: Request) -> Session | None:
+        """This browser's session, if any. Says nothing of standing."""
+        cookie = request.cookies.get(self.session_cookie, "")
+        return await self._store.session(cookie) if cookie else None
+
+    async def _address(self, session: Session) -> str | None:
+        match session.method:
+            case Method.LINK:
+                return session.holder
+            case Method.HOME:
+                # Without a home nothing is left that could say whose subject it was: it is no address (AUT-27).
+                return await self._home.address_of(session.holder) if self._home else None
+            case _:
+                assert_never(session.method)
 
     async def member(self, request: Request) -> Visit:
         """A visit by an admitted person."""
@@ -73,10 +93,10 @@ class Door:
         if visit.fresh:
             self._set(response, self.visitor_cookie, visit.cookie, None)
 
-    async def sign_in(self, request: Request, response: Response, address: str) -> None:
+    async def sign_in(self, request: Request, response: Response, holder: str, method: Method = Method.LINK) -> None:
         """Begin a session in this browser, in place of the one it may have had."""
         await self._end_session(request)
-        secret = await self._store.new_session(address)
+        secret = await self._store.new_session(holder, method)
         self._set(response, self.session_cookie, secret, int(session_lifetime().total_seconds()))
 
     async def sign_out(self, request: Request, response: Response) -> None:

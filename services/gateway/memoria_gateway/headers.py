@@ -17,12 +17,19 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 
+def content_security_policy(issuer: str) -> str:
+    """The policy; a form's redirect to the home's origin, of signing out or linking, counts as a form's target."""
+    return CONTENT_SECURITY_POLICY.replace("form-action 'self'", f"form-action 'self' {issuer}".rstrip())
+
+
 class SecurityHeaders:
     """Adds the headers. A static file may be cached; everything else may not be stored at all."""
 
-    def __init__(self, app: ASGIApp, *, https: bool) -> None:
+    def __init__(self, app: ASGIApp, *, https: bool, issuer: str = "") -> None:
+        """`issuer`: the home's origin, where forms that end there may be sent."""
         self._app = app
         self._https = https
+        self._policy = content_security_policy(issuer)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and dress its reply."""
@@ -33,7 +40,7 @@ class SecurityHeaders:
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+                headers["Content-Security-Policy"] = self._policy
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["X-Frame-Options"] = "DENY"
                 # Not `no-referrer`: under it browsers send our own forms with `Origin: null`, which CSRF must refuse.

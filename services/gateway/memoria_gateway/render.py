@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.settings import Home
 from memoria_gateway.connectors import moment
 from memoria_gateway.views import app_name
 
@@ -48,7 +49,7 @@ _ROOT = Path(__file__).parent
 class Renderer:
     """Renders templates with escaping on and undefined names refused."""
 
-    def __init__(self, clock: Clock, assistant: str) -> None:
+    def __init__(self, clock: Clock, assistant: str, home: Home | None = None) -> None:
         self._clock = clock
         self._env = Environment(
             loader=FileSystemLoader(_ROOT / "templates"),
@@ -58,6 +59,7 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._env.globals["assistant"] = assistant
+        self._env.globals["home"] = home and {"id": home.consumer_id, "directory": home.directory_origin}
         self._env.filters["app"] = app_name
         self._env.filters["day"] = lambda moment: f"{moment:%Y-%m-%d}" if moment else ""
         self._env.filters["moment"] = moment

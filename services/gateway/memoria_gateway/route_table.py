@@ -25,6 +25,9 @@ class Gate(StrEnum):
     RULING = "ruling"
     CSRF = "CSRF"
     BUDGET = "sign-in budget"
+    HOME = "Home configured"
+    ISSUER = "the issuer's exact origin, its signature"
+    BROWSER = "the browser that began it, admission"
     READ_TOKEN = "personal token, read"  # noqa: S105 - a gate's name
     WRITE_TOKEN = "personal token, write"  # noqa: S105 - a gate's name
 
@@ -46,14 +49,23 @@ TABLE = (
     Declared("GET", "/documents/{id}/delete", (Gate.SESSION, Gate.RULING)),
     Declared("POST", "/documents/{id}/delete", (Gate.SESSION, Gate.RULING, Gate.CSRF)),
     Declared("GET", "/signin", (Gate.PUBLIC,)),
+    Declared("GET", "/signin/local", (Gate.PUBLIC,)),
     Declared("POST", "/auth/begin", (Gate.PUBLIC, Gate.CSRF, Gate.BUDGET)),
     Declared("GET", "/auth/verify", (Gate.LINK,)),
     Declared("GET", "/auth/landed", (Gate.SESSION,)),
+    Declared("GET", "/auth/start", (Gate.HOME,)),
+    Declared("POST", "/auth/assertion", (Gate.HOME, Gate.ISSUER)),
+    Declared("GET", "/auth/finish", (Gate.HOME, Gate.BROWSER)),
+    Declared("GET", "/auth/local/complete", (Gate.HOME,)),
     Declared("POST", "/signout", (Gate.CSRF,)),
     Declared("GET", "/signed-out", (Gate.PUBLIC,)),
     Declared("GET", "/account/tokens", (Gate.SESSION,)),
     Declared("POST", "/account/tokens", (Gate.SESSION, Gate.CSRF)),
     Declared("POST", "/account/tokens/{id}/revoke", (Gate.SESSION, Gate.CSRF)),
+    Declared("GET", "/account/home", (Gate.SESSION, Gate.HOME)),
+    Declared("POST", "/account/home", (Gate.SESSION, Gate.CSRF, Gate.HOME)),
+    Declared("GET", "/account/home/confirm", (Gate.SESSION, Gate.HOME)),
+    Declared("POST", "/account/home/confirm", (Gate.SESSION, Gate.CSRF, Gate.HOME)),
     Declared("GET", "/connectors", (Gate.SESSION, Gate.OWNER)),
     Declared("POST", "/connectors/{id}/sync", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
     Declared("POST", "/connectors/{id}/delete", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),

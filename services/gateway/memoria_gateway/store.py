@@ -9,11 +9,13 @@ import secrets
 import sqlite3
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from memoria_chassis.aead import SealContext, Sealer
 from memoria_chassis.clock import Clock
 from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_chassis.sqlite import Database
+from memoria_gateway.home.store import MIGRATION
 
 MIGRATIONS = [
     """
@@ -25,7 +27,13 @@ MIGRATIONS = [
         name BLOB NOT NULL, scope TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX tokens_by_owner ON tokens (owner)
+    """,
+    # A session from before has no time of its beginning, and is fresh for nothing.
     """
+    ALTER TABLE sessions ADD COLUMN method TEXT NOT NULL DEFAULT 'link';
+    ALTER TABLE sessions ADD COLUMN began INTEGER NOT NULL DEFAULT 0
+    """,
+    MIGRATION,
 ]
 
 SESSION_DAYS = 30
@@ -33,6 +41,27 @@ LINK_MINUTES = 15
 TOKEN_PREFIX = "memoria_pat_"  # noqa: S105 - what a token starts with, so that secret scanners know one
 SCOPES = ("read", "write")
 MAX_TOKENS = 50
+
+
+class Method(StrEnum):
+    """How a session was begun, which says what its holder is (AUT-27)."""
+
+    LINK = "link"  # an address, by a link in a mail
+    HOME = "home"  # a subject of the home's, by its assertion
+
+
+_PURPOSE = {Method.LINK: "session", Method.HOME: "home-session"}
+"""Sealed apart: a row whose method was changed in the file does not open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that has not expired. `id` is the cookie's digest; `began` is in seconds since the epoch."""
+
+    id: bytes = field(repr=False)
+    method: Method
+    holder: str = field(repr=False)
+    began: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +98,33 @@ class Store:
     def _open(self, purpose: str, table: str, row: bytes, column: str, sealed: bytes) -> str:
         return self._sealer.open(sealed, SealContext(purpose, table, row.hex(), column)).decode()
 
-    async def new_session(self, address: str) -> str:
-        """Begin a session; returns the cookie's value."""
+    async def new_session(self, holder: str, method: Method = Method.LINK) -> str:
+        """Begin a session of an address, or of a home's subject; returns the cookie's value."""
         secret = secrets.token_urlsafe(32)
         id_ = digest(secret)
-        row = (id_, self._seal("session", "sessions", id_, "address", address))
         now = self._now()
+        sealed = self._seal(_PURPOSE[method], "sessions", id_, "address", holder)
+        row = (id_, sealed, now + SESSION_DAYS * 86400, method.value, now)
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM sessions WHERE expires <= ?", (now,))
-            connection.execute("INSERT INTO sessions VALUES (?, ?, ?)", (*row, now + SESSION_DAYS * 86400))
+            connection.execute("INSERT INTO sessions (id, address, expires, method, began) VALUES (?, ?, ?, ?, ?)", row)
 
         await self._database.write(change)
         return secret
 
-    async def session_address(self, secret: str) -> str | None:
-        """Whose session a cookie is, or None."""
+    async def session(self, secret: str) -> Session | None:
+        """The session that a cookie stands for, or None."""
         id_ = digest(secret)
         row = await self._database.read(
             lambda c: c.execute(
-                "SELECT address FROM sessions WHERE id = ? AND expires > ?", (id_, self._now())
+                "SELECT address, method, began FROM sessions WHERE id = ? AND expires > ?", (id_, self._now())
             ).fetchone()
         )
-        return None if row is None else self._open("session", "sessions", id_, "address", row[0])
+        if row is None:
+            return None
+        method = Method(row[1])
+        return Session(id_, method, self._open(_PURPOSE[method], "sessions", id_, "address", row[0]), row[2])
 
     async def end_session(self, secret: str) -> None:
         """End a session; ending none is no error."""

@@ -173,7 +173,7 @@ class FakeMailer:
 class Browser(httpx.AsyncClient):
     """One browser: its own cookies, redirects not followed."""
 
-    async def form(self, path: str = "/signin") -> str:
+    async def form(self, path: str = "/signin/local") -> str:
         """The form token that a page gives this browser."""
         page = await self.get(path)
         found = _CSRF.search(page.text)
@@ -184,7 +184,14 @@ class Browser(httpx.AsyncClient):
 class Pod:
     """A gateway and everything around it that a test may turn."""
 
-    def __init__(self, folder: Path, origin: str = "http://localhost:8080") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        origin: str = "http://localhost:8080",
+        settings: Settings | None = None,
+        make_home: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """`make_home`: the sign-in by a home, made of this pod; `settings` say then what the headers need of it."""
         self.origin = origin
         self.clock = FakeClock()
         self.path = folder / "gateway.db"
@@ -196,19 +203,22 @@ class Pod:
         parts: Any = (self.gate, self.index, self.intake, self.extract, self.mailer)
         gate, index, intake, extract, mailer = parts
         csrf = Csrf(self.key.purpose("csrf"), origin)
+        settings = settings or Settings()
+        home = make_home(self) if make_home else None
         self.desk = Desk(
             store=self.store,
-            door=Door(self.store, gate, csrf, https=origin.startswith("https:")),
+            door=Door(self.store, gate, csrf, https=origin.startswith("https:"), home=home.store if home else None),
             gate=gate,
             index=index,
             intake=intake,
             extract=extract,
             mailer=mailer,
             limits=SignInLimits(self.clock),
-            renderer=Renderer(self.clock, "off"),
+            renderer=Renderer(self.clock, "off", settings.home_sign_in),
             origin=origin,
+            home=home,
         )
-        self.process = Process("gateway", Settings())
+        self.process = Process("gateway", settings)
         self.app = make_app(self.desk, self.process)
 
     async def _nothing(self) -> None:

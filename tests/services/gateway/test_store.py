@@ -18,7 +18,7 @@ async def test_no_address_name_path_or_secret_is_readable_in_the_file(pod) -> No
     session = await pod.store.new_session(ANN)
     link = await pod.store.new_link(ANN, "/?q=canary-query")
     token = await pod.store.new_token(ANN, "canary-name", "read", 7)
-    assert await pod.store.session_address(session) == await pod.store.link_address(link) == ANN
+    assert (await pod.store.session(session)).holder == await pod.store.link_address(link) == ANN
     assert (await pod.store.token_bearer(token), (await pod.store.tokens_of(ANN))[0].name) == (
         (ANN, "read"),
         "canary-name",
@@ -57,7 +57,7 @@ async def test_swapped_rows_do_not_open(pod, table: str, column: str) -> None:
 
     await pod.database.write(swap)
     read = {
-        ("sessions", "address"): lambda: pod.store.session_address(sessions[0]),
+        ("sessions", "address"): lambda: pod.store.session(sessions[0]),
         ("links", "address"): lambda: pod.store.link_address(links[0]),
         ("tokens", "address"): lambda: pod.store.token_bearer(tokens[0]),
         ("tokens", "name"): lambda: pod.store.tokens_of(ANN),

@@ -12,13 +12,19 @@ from memoria_gateway.csrf import FIELD
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import SignInNeeded
 from memoria_gateway.forms import local_path, read_form
+from memoria_gateway.home.pending import Purpose
 from memoria_gateway.limits import client_host
 
 
 def routes(desk: Desk) -> list[Route]:
-    """GET /signin, POST /auth/begin, GET /auth/verify, GET /auth/landed, POST /signout, GET /signed-out."""
+    """GET /signin and /signin/local, POST /auth/begin, GET /auth/verify and /auth/landed, /signout, /signed-out."""
 
     async def sign_in(request: Request) -> Response:
+        if desk.home and request.query_params.get("force") != "1":
+            return desk.home.begin(Purpose.SIGN_IN, request.query_params.get("next", "/"), 302)
+        return await sign_in_local(request)
+
+    async def sign_in_local(request: Request) -> Response:
         visit = desk.door.visitor(request)
         response = desk.renderer.page(
             request,
@@ -34,13 +40,14 @@ def routes(desk: Desk) -> list[Route]:
     async def begin(request: Request) -> Response:
         form = await read_form(request)
         desk.door.check_form(request, form.get(FIELD, ""))
+        local = "/signin/local" if desk.home else "/signin"
         address = form.get("address", "").strip().lower()
         # The budget is spent before anybody looks at who it is, so neither answer tells owners from strangers (AMD-07).
         if not desk.limits.admit(address, client_host(request, desk.trusted_proxies)):
-            return RedirectResponse("/signin?err=rate", 303)
+            return RedirectResponse(f"{local}?err=rate", 303)
         # Admission and mail run behind the reply: it is the same, and as quick, for everyone (AUT-21).
         desk.behind(_send_link(desk, address, local_path(form.get("next", "/"))))
-        return RedirectResponse("/signin?sent=1", 303)
+        return RedirectResponse(f"{local}?sent=1", 303)
 
     async def verify(request: Request) -> Response:
         if request.method == "HEAD":
@@ -66,7 +73,9 @@ def routes(desk: Desk) -> list[Route]:
     async def sign_out(request: Request) -> Response:
         form = await read_form(request)
         desk.door.check_form(request, form.get(FIELD, ""))
-        response = RedirectResponse("/signed-out", 303)
+        # 307: the browser sends the same POST on, and the home ends its own session before it leads to /signed-out.
+        ending = RedirectResponse(f"{desk.home.issuer}/signout", 307) if desk.home else None
+        response = ending or RedirectResponse("/signed-out", 303)
         await desk.door.sign_out(request, response)
         return response
 
@@ -75,6 +84,7 @@ def routes(desk: Desk) -> list[Route]:
 
     return [
         Route("/signin", sign_in, methods=["GET"]),
+        Route("/signin/local", sign_in_local, methods=["GET"]),
         Route("/auth/begin", begin, methods=["POST"]),
         Route("/auth/verify", verify, methods=["GET"]),
         Route("/auth/landed", landed, methods=["GET"]),
