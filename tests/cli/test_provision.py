@@ -1,5 +1,6 @@
 """Who is given what: each service its own key and secrets, nobody a root (TRU-01, AMD-01)."""
 
+import json
 import os
 from pathlib import Path
 
@@ -85,12 +86,16 @@ def test_the_mail_servers_password_goes_to_the_gateway(tmp_path: Path) -> None:
 
 def test_each_has_its_own_caller_token_and_the_others_hashes(tmp_path: Path) -> None:
     """A service proves itself with a secret that no other holds."""
-    found = environments(tmp_path, MEMORIA_RPC_CALLER_TOKEN="old")
-    tokens = {service: env["MEMORIA_RPC_CALLER_TOKEN"] for service, env in found.items()}
-    for service, token in tokens.items():
-        assert holders(found, token) == {service}
-        assert token_hash(token) in found["search"]["MEMORIA_RPC_CALLERS"]
-    assert holders(found, "old") == set()
+    found = environments(tmp_path, MEMORIA_RPC_CALLER_TOKEN="old", MEMORIA_RPC_CALLERS="{}")
+    (hashes,) = {env["MEMORIA_RPC_CALLERS_FILE"] for env in found.values()}
+    known = json.loads(Path(hashes).read_text())
+    calling = {name: env["MEMORIA_RPC_CALLER_TOKEN_FILE"] for name, env in found.items() if name in known}
+    assert set(calling) == {"gateway", "search", "ingest"}
+    for service, file in calling.items():
+        assert holders(found, file) == {service}
+        assert Path(file).stat().st_mode & 0o777 == 0o600
+        assert known[service] == [token_hash(Path(file).read_text().strip())]
+    assert holders(found, "old") == holders(found, "{}") == set()
 
 
 def test_every_environment_is_one_that_a_service_starts_with(tmp_path: Path) -> None:

@@ -2,19 +2,26 @@
 
 import json
 import sys
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_chassis.rpc.allow import token_hash
+from memoria_chassis.rpc.allow import Callers, token_hash
 from memoria_chassis.secret import token_print
+from memoria_chassis.settings import Rpc
+from memoria_cli.place import write_private
 from memoria_cli.tokens import rotation as module
+from memoria_cli.tokens.callers import CALLING, CallerFiles
 from memoria_cli.tokens.command import app
 from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation
 from memoria_cli.tokens.rows import CommandRows, Row
+
+SERVERS = ("extract", "authz", "search", "ingest")
 
 ROWS = [Row(app, scope) for app in ("docs", "sheets") for scope in ("pull", "ask")]
 
@@ -259,3 +266,77 @@ def test_a_token_file_that_is_gone_is_said_and_stops_no_status(tmp_path: Path) -
     assert ended.exit_code == 0, ended.output
     told = {each["token"]: each["held"] for each in json.loads(ended.output)["tokens"]}
     assert told == {"docs.pull": None, "docs.ask": token_print("token")}
+
+
+def test_naming_only_what_is_not_left_says_what_is(world: World) -> None:
+    """A rotation of docs stands: one of sheets alone is refused, for two at once would leave no room in a row.
+
+    Broken to see it red: nothing said, as if all were done.
+    """
+    world.asleep = True
+    rotation = Rotation(world.folder / "rotation.json", world, world.observe)
+    rotation.run([each for each in world.credentials if each.row.app == "docs"])
+    with pytest.raises(ServiceError, match=r"finish the rotation of docs\.ask, docs\.pull first"):
+        rotation.run([each for each in world.credentials if each.row.app == "sheets"])
+
+
+def test_what_is_left_of_tokens_that_are_no_more_holds_nothing_up(world: World) -> None:
+    """An app was taken out of the settings in mid-rotation: the others go on, and a new rotation can begin.
+
+    Broken to see it red: `forget` leaving the note as it was.
+    """
+    world.asleep = True
+    world.rotate()
+    world.asleep = False
+    world.credentials = [each for each in world.credentials if each.row.app != "docs"]
+    rotation = Rotation(world.folder / "rotation.json", world, world.observe)
+    rotation.forget(world.credentials)
+    assert {each.phase for each in rotation.run(world.credentials)} == {Phase.DONE}
+    world.finished()
+
+
+def test_our_own_services_rows_are_files(tmp_path: Path) -> None:
+    """`add` leaves two, whichever came before; `keep` one; both twice over; a service reads the file as it is now, with
+    what it knew last where that is nonsense.
+
+    Broken to see it red, each in turn: the one in use dropped by `add`; the file read once.
+    """
+    rows = CallerFiles(tmp_path)
+    rows.make()
+    row = Row("search", "caller")
+    old = rows.token("search").read_text().strip()
+    known = Rpc(callers_file=rows.hashes).known_callers()
+    callers = Callers(known)
+    assert callers.identify(old) == "search"
+    for hashed in ("a" * 64, token_hash("other"), token_hash("new"), token_hash("new")):
+        rows.add(row, hashed)
+    assert sorted(known()["search"]) == sorted([token_hash(old), token_hash("new")])
+    assert callers.identify(old) == callers.identify("new") == "search"
+    assert callers.seen == {"search": token_print("new")}
+    with pytest.raises(ServiceError):
+        callers.identify("other")
+    for nonsense in ("", "[]", '{"search": []}', json.dumps({"search": ["a" * 64] * 3}), '{"search": ["A"]}'):
+        kept = rows.hashes.read_text()
+        write_private(rows.hashes, nonsense)
+        assert callers.identify(old) == "search"
+        write_private(rows.hashes, kept)
+    for _ in range(2):
+        rows.keep(row, token_hash("new"))
+        assert known()["search"] == (token_hash("new"),)
+    with pytest.raises(ServiceError):
+        callers.identify(old)
+    assert set(known()) == {"gateway", "search", "ingest"}
+    rows.hashes.write_text("nonsense")
+    with pytest.raises(ServiceError) as refused:
+        rows.keep(row, token_hash("x"))
+    assert refused.value.kind is Kind.UNAVAILABLE
+    with pytest.raises(ServiceError, match="callers_file"):
+        Rpc(callers_file=rows.hashes).known_callers()
+
+
+def test_every_caller_of_an_allow_list_is_given_a_token() -> None:
+    """And nobody else; authz, which says what was seen in use, hears each one."""
+    allowed = {name: tomllib.loads(files(f"memoria_{name}").joinpath("allow.toml").read_text()) for name in SERVERS}
+    calling = {caller for each in allowed.values() for callers in each["allow"].values() for caller in callers}
+    assert calling == set(CALLING)
+    assert {caller for callers in allowed["authz"]["allow"].values() for caller in callers} == set(CALLING)

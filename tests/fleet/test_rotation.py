@@ -11,9 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 from harness import own_environment
+
+from memoria_chassis.rpc.allow import TOKEN_KEY
 
 pytestmark = [pytest.mark.fleet, pytest.mark.slow]
 
@@ -43,6 +46,22 @@ def tokens(fleet: Any) -> dict[str, str]:
     }
 
 
+def callers(fleet: Any) -> dict[str, str]:
+    """The tokens that memoria's services know one another by."""
+    return {path.stem: path.read_text().strip() for path in (fleet.run_dir / "callers").glob("*.caller")}
+
+
+def knows(fleet: Any, token: str) -> bool:
+    """Whether search takes a token for a caller's: it says whether the RPC is another's, which no stranger hears."""
+    with grpc.insecure_channel(f"unix:{fleet.run_dir / 'search.sock'}") as channel:
+        call = channel.unary_unary("/memoria.index.v1.IndexService/GetLineage")
+        try:
+            call(b"", metadata=((TOKEN_KEY, token),), timeout=5)
+        except grpc.RpcError as error:
+            return error.code() is not grpc.StatusCode.UNAUTHENTICATED
+    return True
+
+
 def refused(fleet: Any, name: str, token: str) -> bool:
     """Whether a demo app takes a token no longer."""
     app, scope = name.split(".")
@@ -57,13 +76,16 @@ def refused(fleet: Any, name: str, token: str) -> bool:
 
 def test_no_search_loses_an_app_while_tokens_are_rotated(fleet: Any) -> None:
     """Searches run throughout; the command is killed at random moments and run again to its end. Afterwards every token
-    is another one, the old ones are refused, and a restart of everything brings none of them back.
+    is another one, our own services' as well, the old ones are refused, and a restart of everything brings none back.
 
-    Broken to see it red: `keep` before the new token was seen in use; a demo app that takes its first token again.
+    Broken to see it red: a service that reads its token once; a demo app that takes its first token again.
     """
     ann = fleet.person("you@localhost")
     old = tokens(fleet)
     assert len(old) == 6
+    own = callers(fleet)
+    assert set(own) == {"gateway", "search", "ingest"}
+    assert [knows(fleet, token) for token in own.values()] == [True] * 3
     assert not [name for name, token in old.items() if refused(fleet, name, token)]
     over, notices = threading.Event(), []
 
@@ -91,6 +113,8 @@ def test_no_search_loses_an_app_while_tokens_are_rotated(fleet: Any) -> None:
     assert [notice["kind"] + " " + notice["app"] for notice in notices] == []
     new = tokens(fleet)
     assert not set(new.values()) & set(old.values())
+    assert [knows(fleet, token) for token in own.values()] == [False] * 3
+    assert [knows(fleet, token) for token in callers(fleet).values()] == [True] * 3
     assert not list((fleet.data / "tokens").glob("*.next"))
     for _ in range(2):
         assert [name for name, token in old.items() if refused(fleet, name, token)] == list(old)

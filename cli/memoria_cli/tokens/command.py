@@ -1,4 +1,4 @@
-"""`memoria tokens`: rotate the tokens that sibling apps know memoria by, and see which are in use."""
+"""`memoria tokens`: rotate the tokens that apps know memoria by, and its services one another; see which are in use."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -14,13 +14,16 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.secret import token_print
 from memoria_cli.options import AsJson, Data, print_json
 from memoria_cli.place import DEFAULT_DATA, Place, locked
+from memoria_cli.tokens.callers import CALLING, SCOPE, CallerFiles
 from memoria_cli.tokens.observe import accepted, observer
 from memoria_cli.tokens.rotation import Credential, Outcome, Phase, Rotation, unfinished
-from memoria_cli.tokens.rows import CommandRows, ConsumerRows, DemoRows, Row
+from memoria_cli.tokens.rows import CommandRows, ConsumerRows, DemoRows, Row, RowsByScope
 from memoria_cli.up.provision import read_settings
 from memoria_contract.types import SCOPES
 
-app = typer.Typer(no_args_is_help=True, help="The tokens that sibling apps know memoria by.")
+app = typer.Typer(
+    no_args_is_help=True, help="The tokens that sibling apps know memoria by, and its services one another."
+)
 
 _SAID = {Phase.NOTHING: "not begun", Phase.ADDED: "accepted there", Phase.DELIVERED: "delivered", Phase.DONE: "done"}
 
@@ -28,6 +31,7 @@ _SAID = {Phase.NOTHING: "not begun", Phase.ADDED: "accepted there", Phase.DELIVE
 @app.command()
 def rotate(
     sibling: Annotated[list[str] | None, typer.Option(help="This app only; may be given several times.")] = None,
+    own: Annotated[bool, typer.Option(help="Only those that memoria's own services know one another by.")] = False,
     via: Annotated[
         str, typer.Option(help="A program that writes an app's consumers row; see docs/tokens.md. The demo needs none.")
     ] = "",
@@ -41,8 +45,11 @@ def rotate(
     """Replace the tokens in three phases. Run it again to go on with what could not be finished."""
     place = Place(data)
     with _alone(place):
-        chosen = _chosen(_credentials(place), sibling or [])
-        outcomes = Rotation(_note(place), _rows(place, via), observer(place, wait)).run(chosen, emergency=emergency)
+        known = _credentials(place)
+        chosen = _chosen(known, sibling or [], own=own)
+        rotation = Rotation(_note(place), _rows(place, via), observer(place, wait))
+        rotation.forget(known)
+        outcomes = rotation.run(chosen, emergency=emergency)
     if as_json:
         print_json({"tokens": [_tree(each) for each in outcomes]})
     else:
@@ -92,13 +99,31 @@ def _note(place: Place) -> Path:
 
 
 def _rows(place: Place, via: str) -> ConsumerRows:
-    if via:
-        return CommandRows(shlex.split(via))
-    return DemoRows(place.demo / "ports.json", place.tokens)
+    apps = CommandRows(shlex.split(via)) if via else DemoRows(place.demo / "ports.json", place.tokens)
+    own = _own(place)
+    return RowsByScope({SCOPE: own}, apps) if own else apps
+
+
+def _own(place: Place) -> CallerFiles | None:
+    """Those of our own services, while they run."""
+    try:
+        found = CallerFiles(Path(place.running().run_dir))
+    except ServiceError:
+        return None
+    return found if found.hashes.exists() else None
 
 
 def _credentials(place: Place) -> list[Credential]:
-    """Every token of every configured app, or the demo's. Raises PRECONDITION where one is in no file."""
+    """Every token there is. Raises PRECONDITION where one is in no file, or there is none."""
+    own = _own(place)
+    made = _apps(place) + ([Credential(Row(each, SCOPE), own.token(each)) for each in CALLING] if own else [])
+    if not made:
+        raise ServiceError(Kind.PRECONDITION, "no sibling app is configured here, and memoria is not running")
+    return made
+
+
+def _apps(place: Place) -> list[Credential]:
+    """Those of every configured app, or of the demo's."""
     settings, _ = read_settings(place)
     if not settings.sibling and (place.demo / "ports.json").exists():
         apps = sorted(path.name.removesuffix(".ask") for path in place.tokens.glob("*.ask"))
@@ -111,17 +136,20 @@ def _credentials(place: Place) -> list[Credential]:
                 name = f"{sibling.app}'s {scope}_token"
                 raise ServiceError(Kind.PRECONDITION, f"{name} is set by value: only {scope}_token_file can be rotated")
             made.append(Credential(Row(sibling.app, scope), file))
-    if not made:
-        raise ServiceError(Kind.PRECONDITION, "no sibling app is configured here")
     return made
 
 
-def _chosen(credentials: Iterable[Credential], apps: list[str]) -> list[Credential]:
-    found = list(credentials)
-    unknown = set(apps) - {each.row.app for each in found}
+def _chosen(credentials: Iterable[Credential], apps: list[str], *, own: bool) -> list[Credential]:
+    if not apps and not own:
+        return list(credentials)
+    ours = [each for each in credentials if own and each.row.scope == SCOPE]
+    theirs = [each for each in credentials if each.row.scope != SCOPE and each.row.app in apps]
+    unknown = set(apps) - {each.row.app for each in theirs}
     if unknown:
         raise ServiceError(Kind.INVALID, f"no sibling app is called {', '.join(sorted(unknown))}")
-    return [each for each in found if not apps or each.row.app in apps]
+    if not ours and not theirs:
+        raise ServiceError(Kind.PRECONDITION, "memoria is not running: its services get new tokens at the next start")
+    return theirs + ours
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Whether memoria uses a token: what authz and ingest say of the last call that an app answered them."""
+"""Whether memoria uses a token: what authz and ingest say of the last call that was accepted with it."""
 
 import contextlib
 import time
@@ -10,17 +10,20 @@ from memoria_chassis.secret import token_print
 from memoria_cli import status_view
 from memoria_cli.place import Place
 from memoria_cli.session import Session
+from memoria_cli.tokens.callers import SCOPE
 from memoria_cli.tokens.rotation import Credential
 
-_ASKS = {"ask": "authz", "pull": "ingest"}
-"""Who has the token of a scope, and nobody else does."""
+_WHERE = {"ask": ("authz", "tokens"), "pull": ("ingest", "tokens"), SCOPE: ("authz", "callers")}
+"""By scope: which service says what was accepted, and under what. Of the apps, whoever has the token; of our own
+services, authz, which each of the callers asks with every question."""
 _PAUSE = 0.2
 
 
 def accepted(place: Place, scope: str, app: str) -> str:
-    """The print of the token that an app last answered; empty where nothing was asked yet. Raises UNAVAILABLE."""
-    service = _ASKS[scope]
-    said = status_view.ask(Path(place.running().run_dir), service).get("tokens")
+    """The print of the token that an app last answered, or that a service of ours last came with; empty where nothing
+    was asked yet. Raises UNAVAILABLE."""
+    service, what = _WHERE[scope]
+    said = status_view.ask(Path(place.running().run_dir), service).get(what)
     if not isinstance(said, dict):
         raise ServiceError(Kind.UNAVAILABLE, f"{service} does not say which token it uses")
     return str(said.get(app, ""))

@@ -89,6 +89,8 @@ class Rotation:
         left = unfinished(self._note)
         if left and not emergency:
             wanted = [each for each in wanted if str(each.row) in left]
+            if not wanted:
+                raise ServiceError(Kind.CONFLICT, f"finish the rotation of {', '.join(left)} first")
         if not left or emergency:
             left = sorted({*left, *(str(each.row) for each in wanted)})
             self._write(left)
@@ -105,6 +107,14 @@ class Rotation:
                 left.remove(str(credential.row))
                 self._write(left)
         return outcomes
+
+    def forget(self, known: Iterable[Credential]) -> None:
+        """Leave out what a rotation under way has left of tokens that are no more: of an app that was taken out of the
+        settings, or of services that were started anew and have others."""
+        left = unfinished(self._note)
+        rows = {str(each.row) for each in known}
+        if not set(left) <= rows:
+            self._write([name for name in left if name in rows])
 
     def _write(self, left: list[str]) -> None:
         if left:

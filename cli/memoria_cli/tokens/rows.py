@@ -1,4 +1,4 @@
-"""Where a sibling keeps which tokens it accepts: its consumers row. One call adds, one retires, none reads.
+"""Where it is kept which tokens are accepted: a sibling's consumers row. One call adds, one retires, none reads.
 
 A row holds SHA-256 hashes, so that is what is sent, in hex. Both calls say what the row is to be, and saying it twice
 changes nothing.
@@ -6,6 +6,7 @@ changes nothing.
 
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +20,7 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Which row: an app's, for `pull` or `ask`."""
+    """Which row: an app's for `pull` or `ask`, or a service's of ours for `caller`."""
 
     app: str
     scope: str
@@ -38,6 +39,22 @@ class ConsumerRows(Protocol):
     def keep(self, row: Row, hashed: str) -> None:
         """Accept this token and no other."""
         ...
+
+
+class RowsByScope:
+    """Our own services' rows beside the apps'."""
+
+    def __init__(self, scopes: Mapping[str, ConsumerRows], others: ConsumerRows) -> None:
+        self._scopes = scopes
+        self._others = others
+
+    def add(self, row: Row, hashed: str) -> None:
+        """As ConsumerRows."""
+        self._scopes.get(row.scope, self._others).add(row, hashed)
+
+    def keep(self, row: Row, hashed: str) -> None:
+        """As ConsumerRows."""
+        self._scopes.get(row.scope, self._others).keep(row, hashed)
 
 
 class DemoRows:

@@ -1,6 +1,5 @@
 """What an instance is started with: keys, tokens, and each service's own share of them as environment variables."""
 
-import json
 import os
 import secrets
 import shutil
@@ -12,9 +11,9 @@ from pathlib import Path
 from memoria_chassis.config import Settings, load_settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import decode_key, encode_key, new_key, service_key_from
-from memoria_chassis.rpc.allow import token_hash
 from memoria_chassis.settings import SERVICES
 from memoria_cli.place import Place, write_private
+from memoria_cli.tokens.callers import CALLING, CallerFiles
 
 FIRST_OWNER = "you@localhost"
 
@@ -71,7 +70,7 @@ def read_settings(place: Place) -> tuple[Settings, dict[str, str]]:
 
 
 class Environments:
-    """Builds each service's environment: its own key, its own token, the hashes of the others', its own secrets."""
+    """Builds each service's environment: its own key and secrets, the files of its caller token and of all hashes."""
 
     def __init__(self, place: Place, settings: Settings, base: dict[str, str], run_dir: Path, port: int) -> None:
         dek, instance = root_key(place, settings, "dek"), root_key(place, settings, "instance_key")
@@ -81,8 +80,8 @@ class Environments:
         self._keys = {
             name: encode_key(service_key_from(instance if name == "gateway" else dek, name).key) for name in SERVICES
         }
-        self._tokens = {name: secrets.token_urlsafe(32) for name in SERVICES}
-        self._hashes = json.dumps({name: token_hash(value) for name, value in self._tokens.items()})
+        self._callers = CallerFiles(run_dir)
+        self._callers.make()
         self._base = base
         self._shared = {
             "MEMORIA_LIFELINE": "1",
@@ -92,7 +91,7 @@ class Environments:
             # The run directory is in RAM unless there is none, and then that has been said (`make_run_dir`).
             "MEMORIA_DATA_SCRATCH_ON_DISK": str(run_dir.is_relative_to(place.data)).lower(),
             "MEMORIA_GATEWAY_PORT": str(port),
-            "MEMORIA_RPC_CALLERS": self._hashes,
+            "MEMORIA_RPC_CALLERS_FILE": str(self._callers.hashes),
             "PYTHONUNBUFFERED": "1",
             "GRPC_VERBOSITY": "NONE",  # its core would write lines of its own, with paths, past our log
         }
@@ -108,7 +107,8 @@ class Environments:
         env = {name: value for name, value in self._base.items() if not self._withheld(service, name)}
         env |= self._shared
         env["MEMORIA_SERVICE_KEY"] = self._keys[service]
-        env["MEMORIA_RPC_CALLER_TOKEN"] = self._tokens[service]
+        if service in CALLING:
+            env["MEMORIA_RPC_CALLER_TOKEN_FILE"] = str(self._callers.token(service))
         if self.owners:
             env["MEMORIA_OWNERS"] = ",".join(self.owners)
         if service in {"authz", "ingest"}:
@@ -121,7 +121,7 @@ class Environments:
 
     def _withheld(self, service: str, name: str) -> bool:
         # By prefix, so that a `_FILE` variable is kept back like the value it leads to.
-        if name.startswith(("MEMORIA_DEK", "MEMORIA_INSTANCE_KEY", "MEMORIA_KEYS_", "MEMORIA_RPC_CALLER_TOKEN")):
+        if name.startswith(("MEMORIA_DEK", "MEMORIA_INSTANCE_KEY", "MEMORIA_KEYS_", "MEMORIA_RPC_CALLER")):
             return True
         if name.startswith("MEMORIA_SIBLING_"):
             if service not in {"authz", "ingest"}:

@@ -22,7 +22,7 @@ from memoria_chassis.config import Settings, load_settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.internal import EmbeddedServer, http_server, internal_app
 from memoria_chassis.keys import ServiceKey
-from memoria_chassis.rpc.allow import AllowList
+from memoria_chassis.rpc.allow import AllowList, Callers
 from memoria_chassis.rpc.client import Peer, dial
 from memoria_chassis.rpc.server import bind, make_server
 
@@ -75,7 +75,13 @@ class Process:
         """A guarded gRPC server; `package` holds the allow.toml. Add servicers to what is returned."""
         with as_file(files(package) / "allow.toml") as shipped:
             allow = AllowList.load(self.settings.rpc.allow_file or shipped, services)
-        self._grpc = make_server(self.settings, allow, self.activity)
+        callers = Callers(self.settings.rpc.known_callers())
+
+        async def status() -> dict[str, Any]:
+            return {"callers": dict(callers.seen)}
+
+        self.report(status)
+        self._grpc = make_server(callers, allow, self.activity)
         return self._grpc
 
     def serve_http(self, app: Any, **options: Any) -> None:

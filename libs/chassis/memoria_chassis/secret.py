@@ -1,12 +1,15 @@
-"""A secret that may be replaced while the process runs: read again when its file has changed."""
+"""What may be replaced while the process runs: read again when its file has changed."""
 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from memoria_chassis.errors import ServiceError
 
 _SHOWN = 12  # hex digits: enough to tell two tokens apart, and 48 of 256 bits to whoever reads them
+
+T = TypeVar("T")
 
 
 def token_print(token: str) -> str:
@@ -14,17 +17,17 @@ def token_print(token: str) -> str:
     return hashlib.sha256(b"memoria token print\0" + token.encode()).hexdigest()[:_SHOWN]
 
 
-class Secret:
+class Watched(Generic[T]):
     """The value as of now. A file that has changed and cannot be read, or is empty, leaves the last one."""
 
-    def __init__(self, read: Callable[[], str], path: Path | None = None) -> None:
+    def __init__(self, read: Callable[[], T], path: Path | None = None) -> None:
         """`read` raises ServiceError where there is nothing to read; at first that is raised here."""
         self._read = read
         self._path = path
         self._seen = self._stamp()
         self._value = read()
 
-    def __call__(self) -> str:
+    def __call__(self) -> T:
         """The value."""
         if self._path is not None:
             stamp = self._stamp()
@@ -36,9 +39,6 @@ class Secret:
                 self._seen = stamp
         return self._value
 
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
     def _stamp(self) -> tuple[int, int, int] | None:
         """What changes when the file does; a rename over it changes the inode, whatever the clock says."""
         if self._path is None:
@@ -48,3 +48,10 @@ class Secret:
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+class Secret(Watched[str]):
+    """A secret, which is never shown."""
+
+    def __repr__(self) -> str:
+        return "Secret(…)"

@@ -1,12 +1,16 @@
 """The settings, as typed sections. docs/configuration.md documents every key; a test compares the two."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 
+from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.home_settings import Home, check_team
 from memoria_chassis.keys import decode_key
+from memoria_chassis.secret import Watched
 from memoria_chassis.section import Section
 
 SERVICES = ("extract", "authz", "search", "ingest", "gateway")
@@ -15,6 +19,8 @@ SERVICES = ("extract", "authz", "search", "ingest", "gateway")
 Label = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+_CALLERS = TypeAdapter(dict[str, Annotated[tuple[Digest, ...], Field(min_length=1, max_length=2)]])
 
 
 def _address(value: str) -> str:
@@ -110,7 +116,21 @@ class Rpc(Section):
     caller_token: SecretStr | None = None
     caller_token_file: Path | None = None
     callers: dict[str, Digest] = Field(default={})  # service → SHA-256 of its caller token, hex
+    callers_file: Path | None = None  # replaces it: service → one such hash, or two while its token is replaced
     allow_file: Path | None = None  # replaces the service's own allow.toml
+
+    def known_callers(self) -> Watched[Mapping[str, tuple[str, ...]]]:
+        """Whose tokens are accepted: service → hashes, from the file as of now if there is one. Raises PRECONDITION."""
+        if self.callers_file is None:
+            return Watched(lambda: {name: (hashed,) for name, hashed in self.callers.items()})
+        return Watched(partial(_read_callers, self.callers_file), self.callers_file)
+
+
+def _read_callers(path: Path) -> Mapping[str, tuple[str, ...]]:
+    try:
+        return _CALLERS.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ServiceError(Kind.PRECONDITION, "the file that rpc.callers_file names cannot be read") from error
 
 
 class Internal(Section):

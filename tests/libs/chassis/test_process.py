@@ -161,7 +161,7 @@ def test_health_readiness_idleness_status_and_metrics(run: Any) -> None:
     idle = json.loads(running.get("/idle")[1])
     assert (idle["in_flight"], idle["safe_to_stop"]) == (0, True)
     assert json.loads(running.get("/status")[1]) == {
-        "service": "probe", "pid": running.child.pid, "ready": True, "documents": 3,
+        "service": "probe", "pid": running.child.pid, "ready": True, "documents": 3, "callers": {},
     }  # fmt: skip
     assert "memoria_rpc_requests" in running.get("/metrics")[1]
     assert running.get("/anything")[0] == 404

@@ -15,7 +15,7 @@ from memoria_chassis.activity import Activity
 from memoria_chassis.config import load_settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey
-from memoria_chassis.rpc.allow import AllowList, token_hash
+from memoria_chassis.rpc.allow import AllowList, Callers, token_hash
 from memoria_chassis.rpc.client import Peer
 from memoria_chassis.rpc.server import bind, make_server
 from memoria_ingest import server as module
@@ -113,7 +113,7 @@ async def peer(fakes: Fakes, tmp_path: Path) -> AsyncIterator[Any]:
     settings = load_settings({"MEMORIA_DATA_RUN_DIR": str(tmp_path)})
     settings = settings.model_copy(update={"rpc": settings.rpc.model_copy(update={"callers": callers})})
     allow = AllowList.load(Path(module.__file__).with_name("allow.toml"), [SERVICE])
-    server = make_server(settings, allow, Activity())
+    server = make_server(Callers(settings.rpc.known_callers()), allow, Activity())
     uploads = Uploads(fakes, fakes, ServiceKey(b"k" * 32))  # type: ignore[arg-type] # fakes
     servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes)  # type: ignore[arg-type, list-item] # fakes
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)

@@ -3,12 +3,13 @@
 import hashlib
 import hmac
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from google.protobuf.descriptor import ServiceDescriptor
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.secret import token_print
 
 TOKEN_KEY = "memoria-caller"  # noqa: S105 - the name of a metadata key
 """The metadata key a caller token travels under."""
@@ -22,18 +23,23 @@ def token_hash(token: str) -> str:
 class Callers:
     """Recognises callers by their tokens."""
 
-    def __init__(self, hashes: Mapping[str, str]) -> None:
-        self._hashes = dict(hashes)
+    def __init__(self, hashes: Callable[[], Mapping[str, Sequence[str]]]) -> None:
+        """`hashes`: those that are accepted as of now, by caller."""
+        self._hashes = hashes
+        self.seen: dict[str, str] = {}
+        """The print of the token that each caller last came with."""
 
     def identify(self, token: str | None) -> str:
         """The caller's name. Raises UNAUTHENTICATED."""
         found = None
         presented = token_hash(token) if token else ""  # never the hash of nothing, which somebody could configure
-        for name, expected in self._hashes.items():
-            if hmac.compare_digest(presented, expected):
-                found = name  # no early exit: which caller it is must not show in the time taken
-        if found is None:
+        for name, accepted in self._hashes().items():
+            for expected in accepted:
+                if hmac.compare_digest(presented, expected):
+                    found = name  # no early exit: which caller it is must not show in the time taken
+        if found is None or token is None:
             raise ServiceError(Kind.UNAUTHENTICATED, "the caller's token is missing or unknown")
+        self.seen[found] = token_print(token)
         return found
 
 

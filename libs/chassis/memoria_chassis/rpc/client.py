@@ -1,7 +1,7 @@
 """One peer service, called with a token and a deadline, failing with ServiceError."""
 
 import asyncio
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from typing import Any, cast
 
 import grpc
@@ -20,7 +20,13 @@ MAX_MESSAGE = 16 * 1024 * 1024
 class Peer:
     """A channel to one service, shared by everything in this process that calls it."""
 
-    def __init__(self, service: str, address: str, token: str, credentials: grpc.ChannelCredentials | None) -> None:
+    def __init__(
+        self,
+        service: str,
+        address: str,
+        token: str | Callable[[], str],
+        credentials: grpc.ChannelCredentials | None,
+    ) -> None:
         self.service = service
         options = [
             ("grpc.max_receive_message_length", MAX_MESSAGE),
@@ -34,7 +40,7 @@ class Peer:
             self.channel = grpc.aio.insecure_channel(address, options=options)
         else:
             self.channel = grpc.aio.secure_channel(address, credentials, options=options)
-        self._metadata = ((TOKEN_KEY, token),)
+        self._token = token if callable(token) else lambda: token
 
     async def send(self, method: Any, messages: AsyncIterable[Message], *, timeout: float) -> Any:
         """Call a stream-unary `method`, writing `messages` as they come. Raises ServiceError.
@@ -42,7 +48,7 @@ class Peer:
         What `messages` raises cancels the call and is raised here, so that a body cut short never looks whole.
         (Handed to gRPC as an iterator, its exception would cancel this very task instead.)
         """
-        call = method(timeout=budget(timeout), metadata=self._metadata)
+        call = method(timeout=budget(timeout), metadata=((TOKEN_KEY, self._token()),))
         try:
             try:
                 async for message in messages:
@@ -63,7 +69,7 @@ class Peer:
         Less if the request being served has less left: each hop keeps back 20 ms. Raises ServiceError.
         """
         try:
-            return await method(request, timeout=budget(timeout), metadata=self._metadata)
+            return await method(request, timeout=budget(timeout), metadata=((TOKEN_KEY, self._token()),))
         except grpc.aio.AioRpcError as failure:
             raise error_from(failure, self.service) from None
 
@@ -76,7 +82,7 @@ def dial(settings: Settings, service: str) -> Peer:
     """A peer as the settings describe it. A TCP address without the TLS files is refused."""
     address = settings.address_of(service)
     credentials = None if address.startswith("unix:") else client_credentials(settings)
-    return Peer(service, address, settings.rpc.secret("caller_token"), credentials)
+    return Peer(service, address, settings.rpc.live("caller_token"), credentials)
 
 
 def client_credentials(settings: Settings) -> grpc.ChannelCredentials:

@@ -119,14 +119,14 @@ async def _drain(request: Any) -> None:
         return  # gone, or too slow: then it hears what it hears
 
 
-def make_server(settings: Settings, allow: AllowList, activity: Activity) -> grpc.aio.Server:
+def make_server(callers: Callers, allow: AllowList, activity: Activity) -> grpc.aio.Server:
     """A server that guards everything added to it."""
     options = [
         ("grpc.max_receive_message_length", MAX_MESSAGE),
         ("grpc.max_send_message_length", MAX_MESSAGE),
         ("grpc.so_reuseport", 0),
     ]
-    return grpc.aio.server(interceptors=[Guard(Callers(settings.rpc.callers), allow, activity)], options=options)
+    return grpc.aio.server(interceptors=[Guard(callers, allow, activity)], options=options)
 
 
 def bind(server: grpc.aio.Server, settings: Settings, service: str) -> None:

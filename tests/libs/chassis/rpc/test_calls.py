@@ -61,7 +61,7 @@ class House:
         """A server that lets `gateway` and `search` delete, `gateway` upload, and nobody do anything else."""
         settings = self.settings()
         allow = AllowList({f"{PATH}DeleteDocument": ["gateway", "search"], f"{PATH}Upload": ["gateway"]})
-        server = make_server(settings, allow, self.activity)
+        server = make_server(Callers(settings.rpc.known_callers()), allow, self.activity)
         intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
         bind(server, settings, name)
         await server.start()
@@ -154,7 +154,7 @@ async def test_a_call_without_a_token_is_refused(house: House) -> None:
     assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
     for token in (None, ""):
         with pytest.raises(ServiceError):
-            Callers({"ghost": token_hash("")}).identify(token)
+            Callers(lambda: {"ghost": [token_hash("")]}).identify(token)
 
 
 async def test_what_is_not_listed_is_refused(house: House) -> None:
@@ -335,7 +335,8 @@ async def test_a_handler_that_the_guard_cannot_wrap_is_not_served(house: House) 
         "One": grpc.unary_stream_rpc_method_handler(stream),
         "Many": grpc.stream_stream_rpc_method_handler(stream),
     }
-    server = make_server(house.settings(), AllowList({"/x.Y/One": ["gateway"], "/x.Y/Many": ["gateway"]}), Activity())
+    callers = Callers(house.settings().rpc.known_callers())
+    server = make_server(callers, AllowList({"/x.Y/One": ["gateway"], "/x.Y/Many": ["gateway"]}), Activity())
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("x.Y", handlers),))
     bind(server, house.settings(), "a")
     await server.start()
@@ -405,7 +406,7 @@ async def test_an_address_that_cannot_be_listened_at_is_one_line(house: House) -
     for address in (f"unix:/tmp/{'x' * 120}.sock", "unix:/nonexistent/folder/a.sock"):
         settings = house.settings()
         rpc = settings.rpc.model_copy(update={"addresses": {"a": address}})
-        server = make_server(settings, AllowList({}), Activity())
+        server = make_server(Callers(settings.rpc.known_callers()), AllowList({}), Activity())
         with pytest.raises(ServiceError) as caught:
             bind(server, settings.model_copy(update={"rpc": rpc}), "a")
         assert caught.value.kind is Kind.PRECONDITION

@@ -17,7 +17,7 @@ from memoria.intake.v1 import intake_pb2_grpc
 from memoria_chassis.activity import Activity
 from memoria_chassis.config import Settings, load_settings
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_chassis.rpc.allow import AllowList, token_hash
+from memoria_chassis.rpc.allow import AllowList, Callers, token_hash
 from memoria_chassis.rpc.client import Peer, dial
 from memoria_chassis.rpc.server import bind, make_server
 
@@ -93,7 +93,7 @@ async def test_tcp_without_its_files_is_refused_at_both_ends(tmp_path: Path) -> 
         made = settings(1, **variables)
         for attempt in (
             lambda m=made: dial(m, "ingest"),
-            lambda m=made: bind(make_server(m, AllowList({}), Activity()), m, "ingest"),
+            lambda m=made: bind(make_server(Callers(m.rpc.known_callers()), AllowList({}), Activity()), m, "ingest"),
         ):
             with pytest.raises(ServiceError) as caught:
                 attempt()
@@ -108,7 +108,8 @@ async def test_only_certificates_of_our_authority_talk(tmp_path: Path) -> None:
     ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
     port = free_port()
     serving = settings(port, **ours.files("ingest"))
-    server = make_server(serving, AllowList({"/memoria.intake.v1.IntakeService/Nudge": ["gateway"]}), Activity())
+    callers = Callers(serving.rpc.known_callers())
+    server = make_server(callers, AllowList({"/memoria.intake.v1.IntakeService/Nudge": ["gateway"]}), Activity())
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(Nudged(), server)
     bind(server, serving, "ingest")
     await server.start()
