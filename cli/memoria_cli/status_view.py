@@ -32,6 +32,7 @@ def read(place: Place) -> dict[str, Any]:
         "ready": all(found["ready"] for found in services.values()),
         "services": {name: {"ready": found["ready"], "pid": found.get("pid")} for name, found in services.items()},
         "sources": ingest.get("sources", []),
+        "unproved": services["authz"].get("unproved", []),
         "index": {
             "documents": search.get("documents"),
             "chunks": search.get("chunks"),
@@ -71,6 +72,8 @@ def show(console: Console, found: dict[str, Any]) -> None:
         )
     if found["sources"]:
         console.print(sources)
+    for app in found["unproved"]:
+        console.print(f"{app} is not asked: no report shows that it passed the conformance suite", markup=False)
     for line in _lines(found["index"]):
         console.print(line, markup=False)
 

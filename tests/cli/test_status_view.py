@@ -48,7 +48,8 @@ def test_a_paused_source_is_called_paused() -> None:
     source = {"app": "docs", "state": "current", "as_of": None, "failure": None, "owed": 0, "paused": False}
     console = Console(record=True, width=100, file=io.StringIO())
     sources = [source, source | {"app": "sheets", "paused": True}]
-    show(console, {"url": "http://x", "services": {}, "sources": sources, "index": WELL})
+    show(console, {"url": "http://x", "services": {}, "sources": sources, "unproved": ["wiki"], "index": WELL})
+    assert "wiki is not asked: no report" in console.export_text(clear=False)
     words = [line.split()[:2] for line in console.export_text().splitlines()]
     assert ["docs", "current"] in words
     assert ["sheets", "paused"] in words

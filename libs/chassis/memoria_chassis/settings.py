@@ -82,6 +82,7 @@ class Sibling(Section):
 
     app: Label
     url: str
+    report_file: Path | None = None  # what `memoria-conformance --json` wrote of it (CON-07)
     bodies: bool | None = None  # take texts in, not titles alone; unset: yes, except for a calendar (TRU-09)
     pull_token: SecretStr | None = None
     pull_token_file: Path | None = None

@@ -5,7 +5,8 @@ from typing import Any
 from memoria.gate.v1 import gate_pb2, gate_pb2_grpc
 from memoria_authz.admission import LoneAdmission, SuiteAdmission
 from memoria_authz.anomaly.counters import Counters
-from memoria_authz.ask.bench import Bench
+from memoria_authz.ask.bench import Asker, Bench
+from memoria_authz.ask.report import UnprovedAsker, proved
 from memoria_authz.ask.sibling_client import SiblingAsker
 from memoria_authz.orders import WorkOrders
 from memoria_authz.roster.home_client import HomeClient
@@ -13,6 +14,7 @@ from memoria_authz.roster.keeper import Keeper
 from memoria_authz.roster.store import RosterStore
 from memoria_authz.schema import MIGRATIONS
 from memoria_authz.server import GateServer
+from memoria_chassis import log
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.secret import token_print
 from memoria_chassis.sqlite import Database
@@ -30,7 +32,7 @@ async def build(process: Process) -> None:
     roster = await _roster(process, database)
     admission = SuiteAdmission(owners, roster) if roster else owners
     orders = WorkOrders(database, process.key())
-    askers: dict[str, SiblingAsker] = {}
+    askers: dict[str, Asker] = {}
     clients: dict[str, ConnectClient] = {}
     for sibling in settings.sibling:
         client = ConnectClient(
@@ -40,9 +42,13 @@ async def build(process: Process) -> None:
             zone=settings.team.zone,
             app=sibling.app,
         )
-        clients[sibling.app] = client
-        askers[sibling.app] = SiblingAsker(sibling.app, client)
         process.on_close(client.close)
+        if proved(sibling, settings.team.zone):
+            clients[sibling.app] = client
+            askers[sibling.app] = SiblingAsker(sibling.app, client)
+        else:
+            log.get_logger().warning("no report shows that this app passed S2: it is not asked", app=sibling.app)
+            askers[sibling.app] = UnprovedAsker()
     counters = Counters(database, process.key(), process.clock, sorted(askers))
     await counters.open()
     process.on_close(counters.close)
@@ -54,6 +60,7 @@ async def build(process: Process) -> None:
     async def status() -> dict[str, Any]:
         return {
             "siblings": len(askers),
+            "unproved": sorted(set(askers) - set(clients)),
             "owners": len(settings.team.owners),
             "open_orders": await orders.count(),
             "tokens": {app: token_print(client.accepted) for app, client in clients.items() if client.accepted},

@@ -14,6 +14,8 @@ from harness import free_port
 from kit_harness import ASK, PULL, STATE, serve_once
 from typer.testing import CliRunner, Result
 
+from memoria_authz.ask.report import proved
+from memoria_chassis.settings import Sibling
 from memoria_conformance.kit.cli import app
 from memoria_conformance.kit.hook_client import UrlHook
 from memoria_conformance.kit.model import world_params
@@ -44,23 +46,27 @@ def fault(url: str, kind: str, call: str) -> Iterator[None]:
         asyncio.run(UrlHook(hook, STATE).ask("fault", {"kind": "none"}))
 
 
-def test_a_conforming_sibling_exits_0(url: str) -> None:
-    """The last line is the verdict; over a network every case runs."""
-    ended = against(url)
+def test_a_conforming_sibling_exits_0(url: str, tmp_path: Path) -> None:
+    """The last line is the verdict; over a network every case runs; authz takes the report (CON-07)."""
+    written = tmp_path / "report.json"
+    ended = against(url, "--json", written)
     assert ended.exit_code == 0, ended.output
     assert ended.stdout.splitlines()[-1] == "conformant: Describe transport S1 S1a S2 S3 S6"
     assert "SKIP" not in ended.stdout
+    assert proved(Sibling(app="sheets", url=url, report_file=written), "suite.test")
 
 
 def test_a_wrong_sibling_exits_1_and_every_report_says_so(url: str, tmp_path: Path) -> None:
     """JUnit read back by a JUnit reader: a failure is a failure, a skip a skip. Broken to see red: failures written as
     passed test cases."""
     files = {name: tmp_path / f"report.{name}" for name in ("junit", "json", "html", "badge")}
+    sibling = Sibling(app="sheets", url=url, report_file=files["json"])
     with fault(url, "all_visible", "Authorize"):
         ended = against(url, "--call", "S2", "--case", "S2-0*", *[w for n, p in files.items() for w in (f"--{n}", p)])
     assert ended.exit_code == 1
     last = ended.stdout.splitlines()[-1]
     assert last.startswith("partial: S2 (")
+    assert not proved(sibling, "localhost")
     xml = junitparser.JUnitXml.fromfile(str(files["junit"]))
     cases = {case.name: case for suite in xml for case in suite}
     failed = {name for name, case in cases.items() if any(isinstance(r, junitparser.Failure) for r in case.result)}

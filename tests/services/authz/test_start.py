@@ -143,3 +143,18 @@ async def test_a_ruling_needs_a_whole_subject(served: Path) -> None:
         (pb.DISPOSITION_WITHHOLD, pb.CAUSE_NO_ANSWER),  # nobody listens on port 1
     ]
     await peer.close()
+
+
+async def test_an_unproved_app_is_not_asked_outside_localhost(tmp_path: Path) -> None:
+    """It stands among the apps, withheld and named, and no client is there that could dial it (CON-07).
+
+    Broken to see it red: every app given its asker.
+    """
+    zone = {"MEMORIA_ZONE": "suite.test", "MEMORIA_SIBLING_DOCS_URL": "https://demo.docs.suite.test"}
+    process = Process("authz", load_settings(environment(tmp_path, **zone)))
+    try:
+        await build(process)
+        said = await process.status()
+    finally:
+        await process.close()
+    assert (said["siblings"], said["unproved"]) == (1, ["docs"])
