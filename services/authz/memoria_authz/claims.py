@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from memoria_contract.types import Pair
+from memoria_contract.types import Pair, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,26 @@ class OwnerlessClaim:
     """A claim that names no owner. Always withheld (ING-20, step 5)."""
 
 
-Claim = SiblingClaim | OwnedClaim | OwnerlessClaim
+@dataclass(frozen=True, slots=True)
+class OwnedRoot:
+    """A document of memoria's own that an artefact was made from, then at `recorded`; now at `held`, or deleted."""
+
+    document_id: str
+    recorded: Revision
+    held: Revision | None
+
+
+Root = SiblingClaim | OwnedRoot | OwnerlessClaim
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedClaim:
+    """A passage of an artefact. All that it was made from decides, each by its owner (ING-20)."""
+
+    roots: tuple[Root, ...]
+
+
+Claim = SiblingClaim | OwnedClaim | DerivedClaim | OwnerlessClaim
 
 
 class Ruling(Enum):

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from memoria.gate.v1 import gate_pb2 as pb
 from memoria_authz.anomaly.breakers import Finding, Findings, Lack, State
-from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
+from memoria_authz.claims import Claim, DerivedClaim, OwnedClaim, OwnedRoot, OwnerlessClaim, Root, Ruling, SiblingClaim
 from memoria_authz.orders import Order, OrderKind
 from memoria_authz.roster import model as roster
 from memoria_contract.types import ItemId, Pair, Revision
@@ -32,12 +32,29 @@ def claims_from(messages: Iterable[pb.Claim]) -> list[Claim]:
 def _claim(message: pb.Claim) -> Claim:
     match message.WhichOneof("owner"):
         case "sibling":
-            sibling = message.sibling
-            return SiblingClaim(sibling.app, Pair(ItemId(sibling.item_id), Revision(sibling.revision)))
+            return _sibling(message.sibling)
         case "owned":
             return OwnedClaim(message.owned.document_id, message.owned.present)
+        case "derived":
+            return DerivedClaim(tuple(_root(root) for root in message.derived.roots))
         case _:
             return OwnerlessClaim()
+
+
+def _root(message: pb.Root) -> Root:
+    match message.WhichOneof("owner"):
+        case "sibling":
+            return _sibling(message.sibling)
+        case "owned":
+            owned = message.owned
+            held = Revision(owned.held_revision) if owned.held_revision else None
+            return OwnedRoot(owned.document_id, Revision(owned.recorded_revision), held)
+        case _:
+            return OwnerlessClaim()
+
+
+def _sibling(message: pb.SiblingClaim) -> SiblingClaim:
+    return SiblingClaim(message.app, Pair(ItemId(message.item_id), Revision(message.revision)))
 
 
 def ruling_to(ruling: Ruling) -> pb.Ruling:

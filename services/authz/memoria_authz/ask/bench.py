@@ -7,8 +7,9 @@ from typing import Protocol, assert_never
 
 from memoria_authz.admission import Admission
 from memoria_authz.anomaly.counters import Counters
-from memoria_authz.claims import Claim, OwnedClaim, OwnerlessClaim, Ruling, SiblingClaim
+from memoria_authz.claims import Claim, DerivedClaim, OwnedClaim, OwnedRoot, OwnerlessClaim, Ruling, SiblingClaim
 from memoria_authz.orders import WorkOrders
+from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import ItemId, Pair, Revision, Subject, Verdict
 
@@ -42,34 +43,32 @@ class Bench:
            team, no sibling is asked anything and all is withheld, loudly (AUT-17).
         2. The siblings' pairs are gathered, each pair once, and all siblings asked at the same time: every one of them,
            every time. Asking only those that own a candidate would let the time taken tell which hidden words match.
-        3. Every claim is ruled from its own owner's answer.
+        3. Every claim is ruled from its own owner's answer; an artefact from those of everything it was made from.
         4. What STALE and AHEAD call for is written down before the answer leaves; the rest is only counted.
         """
         if len(claims) > MAX_CLAIMS:
             raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} claims in one request")
+        if sum(len(claim.roots) for claim in claims if isinstance(claim, DerivedClaim)) > MAX_CLAIMS:
+            raise ServiceError(Kind.INVALID, f"more than {MAX_CLAIMS} roots in one request")
         await self._admission.refresh()  # 1
         self._admission.standing_of(subject)
         if not self._admission.answers:
             return [Ruling.WITHHOLD_NO_ANSWER] * len(claims)
         wanted: dict[str, dict[Pair, None]] = {app: {} for app in self._askers}
         for claim in claims:  # 2
-            if isinstance(claim, SiblingClaim):
-                wanted.setdefault(claim.app, {})[claim.pair] = None
+            for root in claim.roots if isinstance(claim, DerivedClaim) else [claim]:
+                if isinstance(root, SiblingClaim):
+                    wanted.setdefault(root.app, {})[root.pair] = None
         apps = list(wanted)
         answers = await asyncio.gather(*(self._ask(app, subject, list(wanted[app]) or [decoy()]) for app in apps))
         said = dict(zip(apps, answers, strict=True))
         rulings = [self._rule_one(claim, said) for claim in claims]  # 3
+        verdicts = [
+            (app, pair, said[app].get(pair, Verdict.UNKNOWN)) for app, pairs in wanted.items() for pair in pairs
+        ]
         await self._orders.record(  # 4
-            refetch={
-                (claim.app, claim.pair.item_id)
-                for claim, ruling in zip(claims, rulings, strict=True)
-                if ruling is Ruling.WITHHOLD_STALE and isinstance(claim, SiblingClaim)
-            },
-            reannounce={
-                claim.app
-                for claim, ruling in zip(claims, rulings, strict=True)
-                if ruling is Ruling.WITHHOLD_AHEAD and isinstance(claim, SiblingClaim)
-            },
+            refetch={(app, pair.item_id) for app, pair, verdict in verdicts if verdict is Verdict.STALE},
+            reannounce={app for app, _, verdict in verdicts if verdict is Verdict.AHEAD},
         )
         self._count(subject, wanted, said)
         return rulings
@@ -90,18 +89,35 @@ class Bench:
             return dict.fromkeys(pairs, Verdict.UNKNOWN)
         return await asker.ask(subject, pairs)
 
-    @staticmethod
-    def _rule_one(claim: Claim, said: Mapping[str, Mapping[Pair, Verdict]]) -> Ruling:
+    @classmethod
+    def _rule_one(cls, claim: Claim | OwnedRoot, said: Mapping[str, Mapping[Pair, Verdict]]) -> Ruling:
         match claim:
             case SiblingClaim(app, pair):
                 return ruling_for(said[app].get(pair, Verdict.UNKNOWN))
+            case OwnerlessClaim() | DerivedClaim(()):
+                log.get_logger().error(
+                    "a defect: what would be spoken has no owner, or was made from nothing that is known"
+                )
+                return Ruling.WITHHOLD_NO_ANSWER
+            case DerivedClaim(roots):
+                return together([cls._rule_one(root, said) for root in roots])
+            case OwnedRoot(_, recorded, held):
+                # Superseded is no denial: what was made from it is made anew (ING-20, step 3).
+                return Ruling.OMIT if held is None else Ruling.SPEAK if held == recorded else Ruling.WITHHOLD_STALE
             case OwnedClaim(_, present):
                 # The first fact, admission, was established in step 1; a deleted document is like one never written.
                 return Ruling.SPEAK if present else Ruling.OMIT
-            case OwnerlessClaim():
-                return Ruling.WITHHOLD_NO_ANSWER
             case _:
                 assert_never(claim)
+
+
+_GRAVEST = (Ruling.OMIT, Ruling.WITHHOLD_NO_ANSWER, Ruling.WITHHOLD_AHEAD, Ruling.WITHHOLD_STALE)
+"""A root that this person may not know of comes first: a notice for the sake of another would tell that it exists."""
+
+
+def together(rulings: Sequence[Ruling]) -> Ruling:
+    """The ruling on what was made from all of these: spoken if every one may be (ING-20, step 4)."""
+    return next((grave for grave in _GRAVEST if grave in rulings), Ruling.SPEAK)
 
 
 def decoy() -> Pair:

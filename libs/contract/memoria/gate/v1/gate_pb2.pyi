@@ -120,13 +120,39 @@ class OwnedClaim(_message.Message):
     present: bool
     def __init__(self, document_id: _Optional[str] = ..., present: _Optional[bool] = ...) -> None: ...
 
-class Claim(_message.Message):
+class OwnedRoot(_message.Message):
+    __slots__ = ("document_id", "recorded_revision", "held_revision")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RECORDED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    HELD_REVISION_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    recorded_revision: str
+    held_revision: str
+    def __init__(self, document_id: _Optional[str] = ..., recorded_revision: _Optional[str] = ..., held_revision: _Optional[str] = ...) -> None: ...
+
+class Root(_message.Message):
     __slots__ = ("sibling", "owned")
     SIBLING_FIELD_NUMBER: _ClassVar[int]
     OWNED_FIELD_NUMBER: _ClassVar[int]
     sibling: SiblingClaim
+    owned: OwnedRoot
+    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedRoot, _Mapping]] = ...) -> None: ...
+
+class DerivedClaim(_message.Message):
+    __slots__ = ("roots",)
+    ROOTS_FIELD_NUMBER: _ClassVar[int]
+    roots: _containers.RepeatedCompositeFieldContainer[Root]
+    def __init__(self, roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ...) -> None: ...
+
+class Claim(_message.Message):
+    __slots__ = ("sibling", "owned", "derived")
+    SIBLING_FIELD_NUMBER: _ClassVar[int]
+    OWNED_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FIELD_NUMBER: _ClassVar[int]
+    sibling: SiblingClaim
     owned: OwnedClaim
-    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedClaim, _Mapping]] = ...) -> None: ...
+    derived: DerivedClaim
+    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedClaim, _Mapping]] = ..., derived: _Optional[_Union[DerivedClaim, _Mapping]] = ...) -> None: ...
 
 class AuthorizeRequest(_message.Message):
     __slots__ = ("subject", "claims")
