@@ -12,6 +12,7 @@ from memoria_gateway.door import Door
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer, Outbox, SmtpMailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
+from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import MIGRATIONS, Store
 
@@ -41,12 +42,14 @@ async def build(process: Process) -> None:
     store = Store(database, key, process.clock)
     gate = GateClient(process.peer("authz"))
     csrf = Csrf(key.purpose("csrf"), origin)
+    ingest = process.peer("ingest")
     desk = Desk(
         store=store,
         door=Door(store, gate, csrf, https=https),
         gate=gate,
         index=IndexClient(process.peer("search")),
-        intake=IntakeClient(process.peer("ingest")),
+        intake=IntakeClient(ingest),
+        pushes=PushClient(ingest),
         extract=ExtractClient(process.peer("extract")),
         mailer=make_mailer(process),
         limits=SignInLimits(process.clock),

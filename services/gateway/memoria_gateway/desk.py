@@ -11,6 +11,7 @@ from memoria_gateway.door import Door
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
+from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
 from memoria_gateway.turns import Turns
@@ -30,6 +31,7 @@ class Desk:
     gate: GateClient
     index: IndexClient
     intake: IntakeClient
+    pushes: PushClient
     extract: ExtractClient
     mailer: Mailer
     limits: SignInLimits

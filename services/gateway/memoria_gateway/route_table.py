@@ -27,6 +27,7 @@ class Gate(StrEnum):
     BUDGET = "sign-in budget"
     READ_TOKEN = "personal token, read"  # noqa: S105 - a gate's name
     WRITE_TOKEN = "personal token, write"  # noqa: S105 - a gate's name
+    CONNECTOR_TOKEN = "connector token"  # noqa: S105 - a gate's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ TABLE = (
     Declared("POST", "/account/tokens", (Gate.SESSION, Gate.CSRF)),
     Declared("POST", "/account/tokens/{id}/revoke", (Gate.SESSION, Gate.CSRF)),
     Declared("GET", "/connectors", (Gate.SESSION, Gate.OWNER)),
+    Declared("POST", "/connectors", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
+    Declared("POST", "/connectors/{id}/items", (Gate.CONNECTOR_TOKEN,)),
     Declared("POST", "/connectors/{id}/sync", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
     Declared("POST", "/connectors/{id}/delete", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
     Declared("POST", "/appearance", (Gate.CSRF,)),

@@ -115,7 +115,7 @@ async def peer(fakes: Fakes, tmp_path: Path) -> AsyncIterator[Any]:
     allow = AllowList.load(Path(module.__file__).with_name("allow.toml"), [SERVICE])
     server = make_server(settings, allow, Activity())
     uploads = Uploads(fakes, fakes, ServiceKey(b"k" * 32))  # type: ignore[arg-type] # fakes
-    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes)  # type: ignore[arg-type, list-item] # fakes
+    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes, fakes)  # type: ignore[arg-type, list-item] # fakes
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
     bind(server, settings, "ingest")
     await server.start()
