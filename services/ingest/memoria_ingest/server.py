@@ -11,8 +11,8 @@ from memoria.intake.v1 import intake_pb2_grpc
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.wire import timestamp_to_wire
-from memoria_ingest.connectors.server import ConnectorCalls
 from memoria_ingest.connectors.pushes import Pushes
+from memoria_ingest.connectors.server import ConnectorCalls
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.siblings.controls import Controls
 from memoria_ingest.siblings.puller import Puller
