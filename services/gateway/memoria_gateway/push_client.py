@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memoria.intake.v1 import intake_pb2, intake_pb2_grpc
+from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.wire import timestamp_to_wire
 from memoria_gateway.push_items import PushedItem
@@ -97,6 +98,8 @@ class PushClient:
             link=item.link,
         )
         reply = await self._peer.call(self._stub.PushItem, request, timeout=_ITEM_SECONDS)
+        if reply.outcome not in _STATUSES:
+            raise ServiceError(Kind.INTERNAL, "It was not said what became of it; push it again.")
         return _STATUSES[reply.outcome]
 
 

@@ -106,7 +106,7 @@ async def test_a_refusal_names_field_and_place_and_repeats_nothing(
 async def test_what_is_no_json_is_said_to_be_so(pod: Any, program: Any, logs: Any, body: bytes) -> None:
     """Empty, truncated, no UTF-8, nested beyond reading, names twice: 400, and nothing of it in reply or log.
 
-    Broken to see it red: RecursionError let through; the parser's own exception logged.
+    Broken to see it red: RecursionError let through; the body put into the sentence.
     """
     reply = await program.post(PATH, content=body, headers={"content-type": "application/json"})
     assert reply.status_code == 400

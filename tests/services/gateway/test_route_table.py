@@ -276,7 +276,7 @@ def credentials(pod: Any, session: Any, personal: Any) -> dict[str, dict[str, st
 async def test_a_connectors_door_takes_its_own_token_and_nothing_else(pod: Any, row: Declared) -> None:
     """Every other set of credentials: 401 in one sentence, nothing taken; its own token: taken (CON-14, G16).
 
-    Broken to see it red: "shared verifier", the door trying personal tokens too; the connector's id not looked at.
+    Broken to see it red: "shared verifier", the door trying personal tokens too; the connector's id not handed on.
     """
     session, personal = await pod.signed_in(ANN), await pod.program(ANN, "write")
     before, told = done(pod), set()

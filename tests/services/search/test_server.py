@@ -321,9 +321,9 @@ async def test_logs_hold_no_word_of_a_search(fleet: Fleet, capfd: pytest.Capture
 
 
 async def test_uploads_are_found_by_their_external_id(fleet: Fleet) -> None:
-    """Nothing held, half of it, all of it, another revision, deleted: told in order, and after a drop of the index too.
+    """Nothing held, half of it, all of it, another revision, deleted: told in order; its link is spoken with it.
 
-    Broken to see it red: half an upload told with a number; asked of a library asleep.
+    Broken to see it red: half an upload told with a number.
     """
     absent, pushed = b"a" * 32, b"p" * 32
 

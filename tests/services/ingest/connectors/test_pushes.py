@@ -159,6 +159,7 @@ async def test_an_item_lives_through_its_statuses(ingest: Ingest) -> None:
     assert ingest.index.parts == {}
     assert await push(key, replace(ITEM, gone=True)) is Outcome.ABSENT
     assert await push(key, Item("never", gone=True)) is Outcome.ABSENT
+    assert await ingest.store.items(key.connector_id) == []
     assert await push(key, ITEM) is Outcome.STORED
 
 
