@@ -1,9 +1,16 @@
-"""Limits: what a person may upload, with its sentence (AMD-06), and what memoria takes of one reply of an app."""
+"""Limits: what a person or a connector may send, with the sentences (AMD-06), and what is read of one app's reply."""
+
+import re
 
 MAX_FILE = 32 * 1024 * 1024
 """Bytes an uploaded file may have."""
 
 FILE_TOO_LARGE = f"This file is larger than {MAX_FILE // 1024 // 1024} MiB, the most a file may have."
+
+MAX_ITEM_TEXT = 1024 * 1024
+"""Bytes of UTF-8 that the text of an item may have that a connector pushes."""
+
+ITEM_TOO_LARGE = f"The text is larger than {MAX_ITEM_TEXT // 1024 // 1024} MiB, the most an item may have."
 
 REPLY_BYTES = 4 * 1024 * 1024
 """Of a reply: 256 verdicts are 30 kB, a feed page well under 1 MB."""
@@ -37,3 +44,12 @@ def verdict_bytes(request_bytes: int) -> int:
 def usable_name(text: str) -> bool:
     """Whether memoria takes this for an item id or a revision."""
     return 0 < len(text) <= NAME_LENGTH and "\0" not in text
+
+
+LINK_LENGTH = 2000
+_LINK = re.compile(r"https?://[^\s\\\x00-\x20\x7f]+", re.IGNORECASE)
+
+
+def usable_link(text: str) -> bool:
+    """Whether memoria takes this for a link that people follow: of no scheme that would run something."""
+    return len(text) <= LINK_LENGTH and _LINK.fullmatch(text) is not None

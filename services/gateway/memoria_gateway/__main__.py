@@ -17,6 +17,7 @@ from memoria_gateway.home.store import HomeStore
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer, Outbox, SmtpMailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
+from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import MIGRATIONS, Store
 
@@ -58,12 +59,14 @@ async def build(process: Process) -> None:
     gate = GateClient(process.peer("authz"))
     csrf = Csrf(key.purpose("csrf"), origin)
     home = make_home(process, database, https=https)
+    ingest = process.peer("ingest")
     desk = Desk(
         store=store,
         door=Door(store, gate, csrf, https=https, home=home.store if home else None),
         gate=gate,
         index=IndexClient(process.peer("search")),
-        intake=IntakeClient(process.peer("ingest")),
+        intake=IntakeClient(ingest),
+        pushes=PushClient(ingest),
         extract=ExtractClient(process.peer("extract")),
         mailer=make_mailer(process),
         limits=SignInLimits(process.clock),

@@ -21,7 +21,7 @@ from memoria_gateway.door import SignInNeeded
 from memoria_gateway.edge import ErrorEdge
 from memoria_gateway.headers import SecurityHeaders
 from memoria_gateway.hosts import OwnHosts
-from memoria_gateway.pages import account, connectors, documents, home, home_account, search, sign_in, uploads
+from memoria_gateway.pages import account, connectors, documents, home, home_account, pushes, search, sign_in, uploads
 from memoria_gateway.render import NOT_FOUND, json_error, wants_json
 
 _INTERNAL = ServiceError(Kind.INTERNAL, "Something broke on our side. Nothing was lost; the log has the trace.")
@@ -100,6 +100,7 @@ def make_app(desk: Desk, process: Process) -> Starlette:
             *account.routes(desk),
             *home_account.routes(desk),
             *connectors.routes(desk),
+            *pushes.routes(desk),
             *api.routes(desk),
             *pod.routes(desk, process),
             Route("/help/open-source", help_page, methods=["GET"]),

@@ -12,6 +12,7 @@ from memoria_gateway.home.adapter import HomeAdapter
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer
 from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient, IntakeClient
+from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
 from memoria_gateway.turns import Turns
@@ -31,6 +32,7 @@ class Desk:
     gate: GateClient
     index: IndexClient
     intake: IntakeClient
+    pushes: PushClient
     extract: ExtractClient
     mailer: Mailer
     limits: SignInLimits

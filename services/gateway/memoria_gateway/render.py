@@ -97,12 +97,18 @@ class Json(Response):
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def json_error(error: ServiceError) -> Json:
-    """A kind as the API says it."""
+def json_error(error: ServiceError, taken: list[dict[str, Any]] | None = None) -> Json:
+    """A kind as the API says it, and beside it what was done before, where something may have been."""
     headers = {"WWW-Authenticate": "Bearer"} if error.kind is Kind.UNAUTHENTICATED else None
-    return Json({"error": {"kind": error.kind.value, "message": error.message}}, STATUS[error.kind], headers)
+    content: dict[str, Any] = {"error": {"kind": error.kind.value, "message": error.message}}
+    if taken is not None:
+        content["items"] = taken
+    return Json(content, STATUS[error.kind], headers)
 
 
 def wants_json(request: Request) -> bool:
-    """Whether a program asks: the API's callers, and the page's own script."""
-    return request.url.path.startswith("/api/") or request.headers.get("accept", "").startswith("application/json")
+    """Whether a program asks: the API's callers, connectors, and the page's own script."""
+    path = request.url.path
+    if path.startswith("/api/") or (path.startswith("/connectors/") and path.endswith("/items")):
+        return True
+    return request.headers.get("accept", "").startswith("application/json")

@@ -30,6 +30,7 @@ class Gate(StrEnum):
     BROWSER = "the browser that began it, admission"
     READ_TOKEN = "personal token, read"  # noqa: S105 - a gate's name
     WRITE_TOKEN = "personal token, write"  # noqa: S105 - a gate's name
+    CONNECTOR_TOKEN = "connector token"  # noqa: S105 - a gate's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ TABLE = (
     Declared("GET", "/account/home/confirm", (Gate.SESSION, Gate.HOME)),
     Declared("POST", "/account/home/confirm", (Gate.SESSION, Gate.CSRF, Gate.HOME)),
     Declared("GET", "/connectors", (Gate.SESSION, Gate.OWNER)),
+    Declared("POST", "/connectors", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
+    Declared("POST", "/connectors/{id}/items", (Gate.CONNECTOR_TOKEN,)),
     Declared("POST", "/connectors/{id}/sync", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
     Declared("POST", "/connectors/{id}/delete", (Gate.SESSION, Gate.OWNER, Gate.CSRF)),
     Declared("POST", "/appearance", (Gate.CSRF,)),

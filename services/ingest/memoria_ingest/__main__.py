@@ -8,6 +8,8 @@ from memoria_chassis.process import Process, run_service
 from memoria_chassis.secret import token_print
 from memoria_chassis.sqlite import Database
 from memoria_contract.connect_client import ConnectClient
+from memoria_ingest.connectors.pushes import Pushes
+from memoria_ingest.connectors.store import ConnectorStore
 from memoria_ingest.convert.sandbox import Sandbox
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.orders_client import OrdersClient
@@ -58,7 +60,9 @@ async def build(process: Process) -> None:
     uploads = Uploads(sandbox, index, process.key())
     controls = Controls(pullers, store, index, rounds)
     process.on_close(controls.close)
-    intake_pb2_grpc.add_IntakeServiceServicer_to_server(IntakeServer(uploads, index, rounds, pullers, controls), server)
+    pushes = Pushes(ConnectorStore(database, process.key(), process.clock), index, process.key())
+    servicer = IntakeServer(uploads, index, rounds, pullers, controls, pushes)
+    intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
     rounds.nudge()
     controls.go_on()
 

@@ -28,7 +28,7 @@ class SiblingOrigin:
 
 @dataclass(frozen=True, slots=True)
 class UploadOrigin:
-    """memoria owns it; `external_id` is the keyed fingerprint of the file's body (TRU-05)."""
+    """memoria owns it; `external_id` is a keyed fingerprint, of a file's body or of a connector's item (TRU-05)."""
 
     external_id: bytes = field(repr=False)
     part: int = 0
@@ -55,6 +55,7 @@ class Stored:
     document_id: str
     revision: str
     created: bool
+    number: int = 0
 
 
 def plain_line(text: str, most: int = MAX_LINE) -> str:
@@ -75,3 +76,11 @@ def without_title(chunks: list[Chunk], title: str) -> list[Chunk]:
         Chunk(chunk.trail[1:], chunk.text) if chunk.trail and chunk.trail[0].strip() == title.strip() else chunk
         for chunk in chunks
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What search holds under an external id: nothing without a document id; `number` is 0 unless it is whole."""
+
+    document_id: str = ""
+    number: int = 0

@@ -1,6 +1,6 @@
 """Ingest's side of the calls to search: content and deletions flow down."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Pair
 from memoria_contract.wire import author_to_wire, pair_from_wire, timestamp_to_wire
-from memoria_ingest.document import Document, SiblingOrigin, Stored
+from memoria_ingest.document import Document, Held, SiblingOrigin, Stored
 from memoria_ingest.siblings.state import History, Source, SourceState
 from memoria_ingest.wire import SOURCE_STATES
 
@@ -71,12 +71,21 @@ class IndexClient:
             request.upload.parts = origin.parts
         reply = await self._call(self._stub.PutDocument, request)
         self.acknowledged = max(self.acknowledged, reply.number)
-        return Stored(reply.document_id, reply.revision, reply.outcome == pb.PUT_OUTCOME_CREATED)
+        return Stored(reply.document_id, reply.revision, reply.outcome == pb.PUT_OUTCOME_CREATED, reply.number)
 
     async def delete(self, document_id: str) -> int:
         """Delete a memoria-owned document with its parts; returns how many went."""
         reply = await self._call(self._stub.DeleteDocument, pb.DeleteDocumentRequest(document_id=document_id))
         return int(reply.deleted)
+
+    async def uploads(self, external_ids: Sequence[bytes], *, patient: bool = True) -> list[Held]:
+        """What is held under each. Raises ServiceError; without patience at once, where a page waits for a number."""
+        request = pb.FindUploadsRequest(external_ids=external_ids)
+        if patient:
+            reply = await self._call(self._stub.FindUploads, request)
+        else:
+            reply = await self._peer.call(self._stub.FindUploads, request, timeout=_COUNT_SECONDS)
+        return [Held(each.document_id, each.number) for each in reply.uploads]
 
     async def retire(self, app: str, item_ids: Iterable[str]) -> None:
         """Remove a sibling's items."""

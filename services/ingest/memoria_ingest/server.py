@@ -1,4 +1,4 @@
-"""IntakeService: uploads, deletions, nudges, how the sources stand, and what an owner does with one."""
+"""IntakeService: uploads, deletions, nudges, sources and their owner's wishes; the calls about connectors beside it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,6 +11,8 @@ from memoria.intake.v1 import intake_pb2_grpc
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.wire import timestamp_to_wire
+from memoria_ingest.connectors.pushes import Pushes
+from memoria_ingest.connectors.server import ConnectorCalls
 from memoria_ingest.index_client import IndexClient
 from memoria_ingest.siblings.controls import Controls
 from memoria_ingest.siblings.puller import Puller
@@ -22,12 +24,19 @@ from memoria_ingest.wire import SOURCE_STATES
 _UPLOADS_AT_ONCE = 16  # each holds up to 32 MiB, twice that while it is converted, and two are converted at a time
 
 
-class IntakeServer(intake_pb2_grpc.IntakeServiceServicer):
+class IntakeServer(ConnectorCalls, intake_pb2_grpc.IntakeServiceServicer):
     """The gateway's way down."""
 
     def __init__(
-        self, uploads: Uploads, index: IndexClient, rounds: Rounds, pullers: list[Puller], controls: Controls
+        self,
+        uploads: Uploads,
+        index: IndexClient,
+        rounds: Rounds,
+        pullers: list[Puller],
+        controls: Controls,
+        pushes: Pushes,
     ) -> None:
+        super().__init__(pushes)
         self._uploads = uploads
         self._index = index
         self._rounds = rounds

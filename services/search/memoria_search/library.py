@@ -82,6 +82,10 @@ class Library(Resident):
         """What is held of one sibling."""
         return [Pair(ref.item_id, ref.revision) for ref in self.catalogue.items(app) if ref.item_id is not None]
 
+    def upload(self, external_id: bytes) -> tuple[str, int]:
+        """(document id, number) of what is held under an external id, as the catalogue has it."""
+        return self.catalogue.upload(self.store.upload(external_id))
+
     async def _whole(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run to the end, and awake, even if whoever asked has gone: half a write would part catalogue and store."""
 

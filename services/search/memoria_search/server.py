@@ -75,6 +75,12 @@ class IndexServer(IndexServiceServicer):
         async with self._library.awake():
             return pb.CountItemsResponse(held=sum(1 for _ in self._library.catalogue.items(wire.app(request.app))))
 
+    async def FindUploads(self, request: pb.FindUploadsRequest, context: Any) -> pb.FindUploadsResponse:
+        """What is held under external ids; like a count, it needs the library awake."""
+        wanted = wire.external_ids(request)
+        async with self._library.awake():
+            return pb.FindUploadsResponse(uploads=[wire.held_upload(self._library.upload(each)) for each in wanted])
+
     async def PutSource(self, request: pb.PutSourceRequest, context: Any) -> pb.PutSourceResponse:
         """How a source stands."""
         await self._library.sources.put(wire.source(request))

@@ -39,6 +39,7 @@ _SOURCES = {
 }
 
 _FINGERPRINT_BYTES = 32
+_MAX_UPLOADS = 10_000
 
 
 def subject(message: "pb.SearchRequest | pb.GetDocumentRequest") -> Subject:
@@ -113,13 +114,32 @@ def _origin(request: pb.PutDocumentRequest) -> SiblingOrigin | UploadOrigin:
             return SiblingOrigin(app(origin.app), ItemId(origin.item_id), Revision(origin.revision))
         case "upload":
             upload = request.upload
-            if len(upload.external_id) != _FINGERPRINT_BYTES:
-                raise ServiceError(Kind.INVALID, f"an external id has {_FINGERPRINT_BYTES} bytes")
+            _check_external_id(upload.external_id)
             if upload.part >= upload.parts:
                 raise ServiceError(Kind.INVALID, "a part is counted from 0 and below the number of parts")
             return UploadOrigin(upload.external_id, upload.part, upload.parts)
         case _:
             raise ServiceError(Kind.INVALID, "a document needs an owner")
+
+
+def external_ids(request: pb.FindUploadsRequest) -> list[bytes]:
+    """What is asked for. Raises INVALID."""
+    if len(request.external_ids) > _MAX_UPLOADS:
+        raise ServiceError(Kind.INVALID, f"at most {_MAX_UPLOADS} external ids are looked up at once")
+    for each in request.external_ids:
+        _check_external_id(each)
+    return list(request.external_ids)
+
+
+def held_upload(found: tuple[str, int]) -> pb.HeldUpload:
+    """What is held under one external id."""
+    document_id, number = found
+    return pb.HeldUpload(document_id=document_id, number=number)
+
+
+def _check_external_id(external_id: bytes) -> None:
+    if len(external_id) != _FINGERPRINT_BYTES:
+        raise ServiceError(Kind.INVALID, f"an external id has {_FINGERPRINT_BYTES} bytes")
 
 
 def app(label: str) -> str:

@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,11 +29,15 @@ from memoria_gateway.csrf import Csrf
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Door
 from memoria_gateway.limits import SignInLimits
+from memoria_gateway.push_client import Presented, PushConnector
+from memoria_gateway.push_items import PushedItem
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import MIGRATIONS, Store
 from memoria_gateway.views import Chunk, Document, Notice, Page, Part, Person, Result, Uploaded
 
 ANN, BOB = "ann@example.test", "bob@example.test"
+CONNECTOR, OTHER_CONNECTOR = "push-00112233445566aa", "push-ffeeddccbbaa9988"
+TOKEN, OTHER_TOKEN = "memoria_con_" + "t" * 43, "memoria_con_" + "u" * 43
 _CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
 
 
@@ -160,6 +164,51 @@ class FakeIntake:
             raise self.down
 
 
+class FakePushes:
+    """ingest's connectors: one, whose token the tests know; refuses items by their id."""
+
+    def __init__(self) -> None:
+        self.listed = [PushConnector(CONNECTOR, "Wiki", (), datetime(2026, 5, 1, tzinfo=UTC), None, 3)]
+        self.token = TOKEN
+        self.allowed: set[str] = set()
+        self.made: list[tuple[str, tuple[str, ...]]] = []
+        self.removed: list[str] = []
+        self.items: list[PushedItem] = []
+        self.checked: list[Presented] = []
+        self.refused: dict[str, ServiceError] = {}
+        self.down: ServiceError | None = None
+
+    async def create(self, name: str, origins: Sequence[str]) -> tuple[str, str]:
+        self.made.append((name, tuple(origins)))
+        return OTHER_CONNECTOR, OTHER_TOKEN
+
+    async def connectors(self) -> list[PushConnector]:
+        if self.down:
+            raise self.down
+        return self.listed
+
+    async def remove(self, connector_id: str) -> None:
+        if connector_id not in {each.connector_id for each in self.listed}:
+            raise ServiceError(Kind.NOT_FOUND, "There is no such connector.")
+        self.removed.append(connector_id)
+
+    async def check(self, presented: Presented) -> None:
+        self.checked.append(presented)
+        if self.down:
+            raise self.down
+        if (presented.connector_id, presented.token) != (CONNECTOR, self.token):
+            raise ServiceError(Kind.UNAUTHENTICATED, "This connector's own token is needed.")
+        if presented.origin and self.allowed and presented.origin not in self.allowed:
+            raise ServiceError(Kind.REFUSED, "This connector takes nothing from pages of this origin.")
+
+    async def push(self, presented: Presented, item: PushedItem) -> str:
+        await self.check(presented)
+        if item.external_id in self.refused:
+            raise self.refused[item.external_id]
+        self.items.append(item)
+        return "deleted" if item.gone else "stored"
+
+
 class FakeMailer:
     """Keeps what would be mailed."""
 
@@ -200,8 +249,9 @@ class Pod:
         self.store = Store(self.database, self.key, self.clock)
         self.gate, self.index, self.intake, self.mailer = FakeGate(), FakeIndex(), FakeIntake(), FakeMailer()
         self.extract = SimpleNamespace(alive=self._nothing)
-        parts: Any = (self.gate, self.index, self.intake, self.extract, self.mailer)
-        gate, index, intake, extract, mailer = parts
+        self.pushes = FakePushes()
+        parts: Any = (self.gate, self.index, self.intake, self.pushes, self.extract, self.mailer)
+        gate, index, intake, pushes, extract, mailer = parts
         csrf = Csrf(self.key.purpose("csrf"), origin)
         settings = settings or Settings()
         home = make_home(self) if make_home else None
@@ -211,6 +261,7 @@ class Pod:
             gate=gate,
             index=index,
             intake=intake,
+            pushes=pushes,
             extract=extract,
             mailer=mailer,
             limits=SignInLimits(self.clock),

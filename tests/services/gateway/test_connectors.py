@@ -93,7 +93,7 @@ async def test_the_page_says_how_every_source_stands(pod: Any) -> None:
     """
     ann = await pod.signed_in()
     page = (await ann.get("/connectors")).text
-    docs, sheets = page.split("<section")[1:]
+    docs, sheets, *_ = page.split("<section")[1:]
     assert row(docs, "State") == "Up to date."
     assert row(docs, "Current as of") == row(docs, "Last tried") == "2026-05-01 12:30 UTC"
     assert row(docs, "Last failure") == "none: the last try went through"
@@ -241,7 +241,7 @@ async def test_a_paused_source_offers_a_resume_and_nothing_that_pulls(pod: Any) 
     """And one that is not paused no resume."""
     ann = await pod.signed_in()
     pod.intake.listed = [replace(source, paused=source.app == "docs") for source in pod.intake.listed]
-    docs, sheets = (await ann.get("/connectors")).text.split("<section")[1:]
+    docs, sheets, *_ = (await ann.get("/connectors")).text.split("<section")[1:]
     assert re.findall('name="what" value="([a-z]+)"', docs) == ["resume"]
     assert re.findall('name="what" value="([a-z]+)"', sheets) == ["feed", "announce", "pause"]
     pod.intake.late = ServiceError(Kind.PRECONDITION, "This source is paused; resume it first.")

@@ -14,6 +14,8 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import Subject, SubjectKind
 from memoria_gateway.connectors import Finding, Source
 from memoria_gateway.peers_client import GateClient, IndexClient, IntakeClient
+from memoria_gateway.push_client import Presented, PushClient, PushConnector
+from memoria_gateway.push_items import PushedItem
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
 WIRE = sibling.Subject(kind=sibling.SUBJECT_KIND_ADDRESS, value=ANN.value)
@@ -27,10 +29,12 @@ class Wire:
         self.channel = grpc.aio.insecure_channel("unix:/nowhere")
         self.replies = list(replies)
         self.timeouts: list[float] = []
+        self.requests: list[Any] = []
 
     async def call(self, method: Any, request: Any, *, timeout: float) -> Any:
         """The next reply."""
         self.timeouts.append(timeout)
+        self.requests.append(request)
         return self.replies.pop(0)
 
 
@@ -108,3 +112,44 @@ async def test_findings_and_sources_are_read_for_the_less_of_what_they_might_say
         Source("docs", "as_of", held=0, missed=2, paused=True),
         Source("sheets", "partial", failure="unavailable", removing=True),
     ]
+
+
+async def test_an_item_goes_down_whole_and_only_a_known_outcome_counts() -> None:
+    """Every field of it and the key; an outcome that nobody knows is an error, never "stored".
+
+    Broken to see it red: an unknown outcome as "stored"; the origin left out of the key; the link left out of the item.
+    """
+    wire = Wire(*(intake.PushItemResponse(outcome=number) for number in (1, 2, 3, 4, 5, 0, 9)))  # type: ignore[arg-type]  # 9 is none
+    client = PushClient(wire)  # type: ignore[arg-type]  # a fake
+    shown = Presented("push-1", "memoria_con_t", "https://a.example")
+    item = PushedItem("id", "Title", ("a", "b"), "text", datetime(2026, 5, 1, tzinfo=UTC), "https://a/1")
+    said = [await client.push(shown, item) for _ in range(5)]
+    assert said == ["stored", "unchanged", "replaced", "deleted", "absent"]
+    for _ in range(2):
+        with pytest.raises(ServiceError) as caught:
+            await client.push(shown, PushedItem("id", gone=True))
+        assert caught.value.kind is Kind.INTERNAL
+    sent, gone = wire.requests[0], wire.requests[-1]
+    assert (sent.key.connector_id, sent.key.token, sent.key.origin) == ("push-1", "memoria_con_t", "https://a.example")
+    assert (sent.external_id, sent.title, list(sent.trail), sent.text) == ("id", "Title", ["a", "b"], "text")
+    assert (sent.date.ToDatetime(UTC), sent.link, sent.gone) == (item.date, "https://a/1", False)
+    assert (gone.external_id, gone.gone, gone.HasField("date")) == ("id", True, False)
+
+
+async def test_connectors_are_read_for_what_was_said() -> None:
+    """A missing count is none and no zero, a missing use none and no 1970.
+
+    Broken to see it red: `held` read without asking whether it is there; `used_at` likewise.
+    """
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    used = intake.Connector(connector_id="push-1", name="Wiki", origins=["https://a.example"], held=0)
+    used.created_at.FromDatetime(at)
+    used.used_at.FromDatetime(at)
+    fresh = intake.Connector(connector_id="push-2", name="Other")
+    fresh.created_at.FromDatetime(at)
+    wire = Wire(intake.ListConnectorsResponse(connectors=[used, fresh]))
+    assert await PushClient(wire).connectors() == [  # type: ignore[arg-type]  # a fake
+        PushConnector("push-1", "Wiki", ("https://a.example",), at, at, 0),
+        PushConnector("push-2", "Other", (), at),
+    ]
+    assert wire.requests[0].count

@@ -20,6 +20,7 @@ from memoria_gateway.route_table import TABLE, Declared, Gate
 
 ANN, BOB = "ann@example.test", "bob@example.test"
 SECRET = "zq-secret-title"
+CONNECTOR = "push-00112233445566aa"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND")
 
 
@@ -122,8 +123,9 @@ def path(row: Declared) -> str:
 
 def done(pod: Any) -> tuple[Any, ...]:
     """What has been done so far, and who was searched for."""
-    intake = pod.intake
-    return len(pod.index.searched), len(intake.files), list(intake.deleted), list(intake.wishes), len(pod.mailer.sent)
+    intake, pushes = pod.intake, pod.pushes
+    wishes = [*intake.wishes, *pushes.made, *pushes.removed, *pushes.items]
+    return len(pod.index.searched), len(intake.files), list(intake.deleted), wishes, len(pod.mailer.sent)
 
 
 @pytest.fixture
@@ -259,6 +261,79 @@ async def test_where_no_home_signs_people_in_its_doors_are_not_there(pod: Any, r
     reply = await ask(ann, row, await ann.form("/"), headers={"origin": pod.origin})
     assert reply.status_code == 404
     assert not any("handoff" in name for name in ann.cookies)
+
+
+def credentials(pod: Any, session: Any, personal: Any) -> dict[str, dict[str, str]]:
+    """What the sets of credentials have, shown where a connector's token is expected (CON-14)."""
+    return {
+        "nothing": {},
+        "no token": {"authorization": "Bearer "},
+        "another scheme": {"authorization": f"Basic {pod.pushes.token}"},
+        "a prefix": {"authorization": "Bearer memoria_con_"},
+        "another connector's": {"authorization": "Bearer memoria_con_" + "u" * 43},
+        "a personal token": {"authorization": personal.headers["authorization"]},
+        "a personal token with the prefix": {
+            "authorization": personal.headers["authorization"].replace("memoria_pat_", "memoria_con_")
+        },
+        "a sibling's token": {"authorization": "Bearer " + "s" * 43},
+        "a caller token": {"authorization": "Bearer " + "c" * 43, "memoria-caller": "c" * 43},
+        "a session's cookie": {"cookie": f"memoria_session={session.cookies['memoria_session']}"},
+        "a session's cookie as a token": {"authorization": f"Bearer {session.cookies['memoria_session']}"},
+        "its own token as a cookie": {"cookie": f"memoria_session={pod.pushes.token}"},
+        "a giant": {"authorization": f"Bearer memoria_con_{'x' * 5000}"},
+    }
+
+
+@pytest.mark.parametrize("row", rows(Gate.CONNECTOR_TOKEN))
+async def test_a_connectors_door_takes_its_own_token_and_nothing_else(pod: Any, row: Declared) -> None:
+    """Every other set of credentials: 401 in one sentence, nothing taken; its own token: taken (CON-14, G16).
+
+    Broken to see it red: "shared verifier", the door trying personal tokens too; the connector's id not handed on.
+    """
+    session, personal = await pod.signed_in(ANN), await pod.program(ANN, "write")
+    before, told = done(pod), set()
+    address = row.path.replace("{id}", CONNECTOR)
+    items = {"items": [{"external_id": "a", "title": "A", "text": "b"}]}
+    for what, headers in credentials(pod, session, personal).items():
+        reply = await pod.browser(headers=headers).request(row.method, address, json=items)
+        assert reply.status_code == 401, what
+        assert reply.headers["www-authenticate"] == "Bearer"
+        told.add(reply.text)
+    own = {"authorization": f"Bearer {pod.pushes.token}"}
+    for elsewhere in ("abc", "push-", "push-0000000000000000", "docs", "%00", "push-%ff"):
+        reply = await pod.browser(headers=own).request(row.method, row.path.replace("{id}", elsewhere), json=items)
+        assert reply.status_code == 401, elsewhere
+        told.add(reply.text)
+    assert len(told) == 1
+    assert done(pod) == before
+    assert (await pod.browser(headers=own).request(row.method, address, json=items)).status_code == 200
+    assert done(pod) != before
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if Gate.CONNECTOR_TOKEN not in row.gates])
+async def test_a_connectors_token_opens_nothing_else(pod: Any, row: Declared) -> None:
+    """As a bearer, as a session's or a visitor's cookie, as a form's token: it is nobody (CON-14, G16).
+
+    Broken to see it red: "shared verifier", the API's door asking ingest about connectors too; the session's likewise.
+    """
+    token, before = pod.pushes.token, done(pod)
+    for headers in (
+        {"authorization": f"Bearer {token}"},
+        {"cookie": f"memoria_session={token}; memoria_visitor={token}"},
+        {"authorization": f"Bearer {token}", "cookie": f"memoria_session={token}"},
+    ):
+        browser = pod.browser(headers=headers)
+        reply = await ask(browser, row, csrf=token)
+        if {Gate.READ_TOKEN, Gate.WRITE_TOKEN} & set(row.gates):
+            assert reply.status_code == 401
+        elif Gate.SESSION in row.gates:
+            assert reply.status_code in {303, 403}
+            assert reply.status_code == 403 or reply.headers["location"].startswith("/signin")
+        elif Gate.CSRF in row.gates:
+            assert reply.status_code == 403
+        assert SECRET not in reply.text
+    assert done(pod) == before
+    assert pod.pushes.checked == []
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if {Gate.PUBLIC, Gate.PROBE} & set(row.gates)])

@@ -1,7 +1,7 @@
 """IntakeService behind its real allow-list, called by the generated client over a Unix socket."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from memoria_chassis.rpc.allow import AllowList, Callers, token_hash
 from memoria_chassis.rpc.client import Peer
 from memoria_chassis.rpc.server import bind, make_server
 from memoria_ingest import server as module
+from memoria_ingest.connectors.pushes import Item, Outcome
+from memoria_ingest.connectors.store import Connector, ConnectorKey
 from memoria_ingest.convert.result import Converted
 from memoria_ingest.document import Document, Stored
 from memoria_ingest.siblings.state import Source, SourceState, Stop
@@ -101,13 +103,60 @@ class Fakes:
         self.wishes.append(wish)
 
 
+CONNECTOR_TOKEN = "memoria_con_" + "t" * 43
+KEY = pb.ConnectorKey(connector_id="push-1", token=CONNECTOR_TOKEN, origin="https://a.example")
+
+
+class FakePushes:
+    """Connectors: one, and what is pushed to it."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+        self.outcome = Outcome.STORED
+
+    async def create(self, name: str, origins: Sequence[str]) -> tuple[str, str]:
+        """A new one."""
+        self.asked.append(("create", name, tuple(origins)))
+        return "push-2", CONNECTOR_TOKEN
+
+    async def connectors(self) -> list[Connector]:
+        """One that was never used."""
+        return [Connector("push-1", "Wiki", ("https://a.example",), datetime(2026, 5, 1, tzinfo=UTC))]
+
+    async def held(self, connector_id: str) -> int:
+        """Three."""
+        self.asked.append(("held", connector_id))
+        return 3
+
+    async def remove(self, connector_id: str) -> None:
+        """An owner's wish."""
+        self.asked.append(("remove", connector_id))
+
+    async def check(self, key: ConnectorKey) -> None:
+        """The door."""
+        if key.token != CONNECTOR_TOKEN:
+            raise ServiceError(Kind.UNAUTHENTICATED, "This connector's own token is needed.")
+        self.asked.append(("check", key))
+
+    async def push(self, key: ConnectorKey, item: Item) -> Outcome:
+        """An item."""
+        await self.check(key)
+        self.asked.append(("push", item))
+        return self.outcome
+
+
 @pytest.fixture
 def fakes() -> Fakes:
     return Fakes()
 
 
 @pytest.fixture
-async def peer(fakes: Fakes, tmp_path: Path) -> AsyncIterator[Any]:
+def pushes() -> FakePushes:
+    return FakePushes()
+
+
+@pytest.fixture
+async def peer(fakes: Fakes, pushes: FakePushes, tmp_path: Path) -> AsyncIterator[Any]:
     """`peer(caller)` → a Peer with that caller's token, to a server of its own."""
     callers = {name: token_hash(name) for name in ("gateway", "search", "authz", "extract", "ingest")}
     settings = load_settings({"MEMORIA_DATA_RUN_DIR": str(tmp_path)})
@@ -115,7 +164,7 @@ async def peer(fakes: Fakes, tmp_path: Path) -> AsyncIterator[Any]:
     allow = AllowList.load(Path(module.__file__).with_name("allow.toml"), [SERVICE])
     server = make_server(Callers(settings.rpc.known_callers()), allow, Activity())
     uploads = Uploads(fakes, fakes, ServiceKey(b"k" * 32))  # type: ignore[arg-type] # fakes
-    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes)  # type: ignore[arg-type, list-item] # fakes
+    servicer = module.IntakeServer(uploads, fakes, fakes, [fakes], fakes, pushes)  # type: ignore[arg-type, list-item] # fakes
     intake_pb2_grpc.add_IntakeServiceServicer_to_server(servicer, server)
     bind(server, settings, "ingest")
     await server.start()
@@ -150,12 +199,13 @@ async def upload(peer: Peer, *parts: bytes | tuple[str, int], timeout: float = 1
     return await peer.send(stub(peer).Upload, messages(*parts), timeout=timeout)
 
 
-async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes) -> None:
-    """Every RPC refuses every other service and every unknown token; the gateway is let in.
+async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes, pushes: FakePushes) -> None:
+    """Every RPC refuses every other service and every unknown token, a connector's too (CON-14); the gateway is let in.
 
     Broken on 2026-11-30 to see red: `search` added to allow.toml.
     """
-    for caller in ("search", "authz", "extract", "ingest", "nobody", ""):
+    unknown = {"nobody", "", CONNECTOR_TOKEN}
+    for caller in ("search", "authz", "extract", "ingest", "nobody", "", CONNECTOR_TOKEN):
         made = peer(caller)
         for method, request in (
             ("DeleteDocument", pb.DeleteDocumentRequest(document_id="doc")),
@@ -164,14 +214,19 @@ async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes) -> None:
             ("SyncSource", pb.SyncSourceRequest(app="docs")),
             ("PauseSource", pb.PauseSourceRequest(app="docs", paused=True)),
             ("RemoveSource", pb.RemoveSourceRequest(app="docs")),
+            ("CreateConnector", pb.CreateConnectorRequest(name="Wiki")),
+            ("ListConnectors", pb.ListConnectorsRequest(count=True)),
+            ("RemoveConnector", pb.RemoveConnectorRequest(connector_id="push-1")),
+            ("CheckConnector", pb.CheckConnectorRequest(key=KEY)),
+            ("PushItem", pb.PushItemRequest(key=KEY, external_id="a", title="A", text="b")),
         ):
             with pytest.raises(ServiceError) as caught:
                 await made.call(getattr(stub(made), method), request, timeout=5)
-            assert caught.value.kind is (Kind.UNAUTHENTICATED if caller in {"nobody", ""} else Kind.REFUSED)
+            assert caught.value.kind is (Kind.UNAUTHENTICATED if caller in unknown else Kind.REFUSED)
         with pytest.raises(ServiceError) as caught:
             await upload(made, ("a.txt", 1), b"x")
         assert caught.value.kind in {Kind.REFUSED, Kind.UNAUTHENTICATED}
-    assert fakes.wishes == []
+    assert fakes.wishes == pushes.asked == []
     gateway = peer("gateway")
     reply = await gateway.call(stub(gateway).DeleteDocument, pb.DeleteDocumentRequest(document_id="doc"), timeout=5)
     assert reply.deleted == 2
@@ -306,3 +361,57 @@ async def test_an_owners_wishes_reach_their_source(peer: Any, fakes: Fakes) -> N
         ("sync", "docs", False), ("sync", "docs", True), ("pause", "docs", True), ("pause", "docs", False),
         ("remove", "docs"),
     ]  # fmt: skip
+
+
+async def test_connectors_over_the_wire(peer: Any, pushes: FakePushes) -> None:
+    """Made, listed with a count only where it is wanted, removed; a wrong token is UNAUTHENTICATED (CON-14).
+
+    Broken to see it red: `count` not looked at; the token left out of the key.
+    """
+    gateway = peer("gateway")
+    made = stub(gateway)
+    request = pb.CreateConnectorRequest(name="Wiki", origins=["https://a.example"])
+    reply = await gateway.call(made.CreateConnector, request, timeout=5)
+    assert (reply.connector_id, reply.token) == ("push-2", CONNECTOR_TOKEN)
+    (listed,) = (await gateway.call(made.ListConnectors, pb.ListConnectorsRequest(), timeout=5)).connectors
+    assert (listed.name, list(listed.origins), listed.HasField("held")) == ("Wiki", ["https://a.example"], False)
+    assert (listed.created_at.ToDatetime(UTC).year, listed.HasField("used_at")) == (2026, False)
+    (listed,) = (await gateway.call(made.ListConnectors, pb.ListConnectorsRequest(count=True), timeout=5)).connectors
+    assert listed.held == 3
+    await gateway.call(made.RemoveConnector, pb.RemoveConnectorRequest(connector_id="push-1"), timeout=5)
+    await gateway.call(made.CheckConnector, pb.CheckConnectorRequest(key=KEY), timeout=5)
+    for key in (None, pb.ConnectorKey(connector_id="push-1", token="gateway")):
+        for method, asked in (
+            (made.CheckConnector, pb.CheckConnectorRequest(key=key)),
+            (made.PushItem, pb.PushItemRequest(key=key, external_id="a", title="A", text="b")),
+        ):
+            with pytest.raises(ServiceError) as caught:
+                await gateway.call(method, asked, timeout=5)
+            assert caught.value.kind is Kind.UNAUTHENTICATED
+    key = ConnectorKey("push-1", CONNECTOR_TOKEN, "https://a.example")
+    assert pushes.asked == [
+        ("create", "Wiki", ("https://a.example",)), ("held", "push-1"), ("remove", "push-1"), ("check", key),
+    ]  # fmt: skip
+
+
+async def test_an_item_over_the_wire(peer: Any, pushes: FakePushes) -> None:
+    """Every field as it was meant, every outcome; a date out of range is INVALID.
+
+    Broken to see it red: `gone` not handed on; the link not.
+    """
+    gateway = peer("gateway")
+    made = stub(gateway)
+    for outcome in Outcome:
+        pushes.outcome = outcome
+        reply = await gateway.call(made.PushItem, pb.PushItemRequest(key=KEY, external_id="a", gone=True), timeout=5)
+        assert pb.PushOutcome.Name(reply.outcome) == f"PUSH_OUTCOME_{outcome.name}"
+    assert pushes.asked[-1] == ("push", Item("a", gone=True))
+    moment = datetime(2026, 5, 1, tzinfo=UTC)
+    request = pb.PushItemRequest(key=KEY, external_id="a", title="A", trail=["x", "y"], text="b", link="https://a/1")
+    request.date.FromDatetime(moment)
+    await gateway.call(made.PushItem, request, timeout=5)
+    assert pushes.asked[-1] == ("push", Item("a", "A", ("x", "y"), "b", moment, "https://a/1"))
+    request.date.seconds = 10**15
+    with pytest.raises(ServiceError) as caught:
+        await gateway.call(made.PushItem, request, timeout=5)
+    assert caught.value.kind is Kind.INVALID

@@ -15,6 +15,8 @@ from memoria_gateway.csrf import FIELD
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Visit
 from memoria_gateway.forms import read_form
+from memoria_gateway.pages.pushes import CONNECTOR_ID
+from memoria_gateway.push_form import named
 from memoria_gateway.views import app_name
 
 T = TypeVar("T")
@@ -30,6 +32,7 @@ _SAID = {
     "pause": "{} is paused.",
     "resume": "{} is read again from now on.",
     "removed": "What memoria held of {} is gone. The source stays, paused; the app still has everything.",
+    "ended": "The connector is removed: its token opens nothing any more. What it brought stays.",
     "roster": "The list of members was read.",
     "confirmed": "The new list of members counts from now on.",
     "going": "It takes longer than a page may: what was begun with {} goes on. Look again in a moment.",
@@ -38,13 +41,13 @@ _SAID = {
 
 
 def routes(desk: Desk) -> list[Route]:
-    """GET /connectors, POST /connectors/{id}/sync, POST /connectors/{id}/delete."""
+    """GET and POST /connectors, POST /connectors/{id}/sync, POST /connectors/{id}/delete."""
 
-    async def show(request: Request) -> Response:
-        visit = await _owner(desk, request)
+    async def page(request: Request, visit: Visit, made: tuple[str, str] | None = None) -> Response:
         sources = await _or_none(desk.intake.sources(), "ingest")
         findings = await _or_none(desk.gate.findings(), "authz")
         roster = await _or_none(desk.gate.roster(), "authz") if findings is not None else None
+        pushing = await _or_none(desk.pushes.connectors(), "ingest") if sources is not None else None
         standing = {source.app: source for source in sources or ()}
         breakers = {found.app: found for found in findings or ()}
         said, app = (request.query_params.get(name, "") for name in ("said", "app"))
@@ -57,10 +60,23 @@ def routes(desk: Desk) -> list[Route]:
             standing=standing,
             breakers=breakers,
             roster=roster,
+            pushing=pushing,
+            made=made,
+            origin=desk.origin,
             no_sources=sources is None,
             no_findings=findings is None,
             said=_SAID[said].format(app_name(app)) if said in _SAID and _LABEL.fullmatch(app) else "",
         )
+
+    async def show(request: Request) -> Response:
+        return await page(request, await _owner(desk, request))
+
+    async def create(request: Request) -> Response:
+        visit = await _owner(desk, request)
+        form = await read_form(request)
+        desk.door.check_form(request, form.get(FIELD, ""))
+        # The token is in this reply alone: not in an address, where a redirect would put it, nor kept anywhere.
+        return await page(request, visit, await desk.pushes.create(*named(form)))
 
     async def sync(request: Request) -> Response:
         await _owner(desk, request)
@@ -83,6 +99,8 @@ def routes(desk: Desk) -> list[Route]:
         form = await read_form(request)
         desk.door.check_form(request, form.get(FIELD, ""))
         app = _app(request)
+        if CONNECTOR_ID.fullmatch(app):
+            return await _end(desk, request, visit, app, sure=form.get("confirm") == "yes")
         if form.get("confirm") == "yes":
             return _back(app, "removed" if await _ended(desk.intake.remove(app)) else "going")
         source = _of(await desk.intake.sources(), app)
@@ -90,9 +108,22 @@ def routes(desk: Desk) -> list[Route]:
 
     return [
         Route("/connectors", show, methods=["GET"]),
+        Route("/connectors", create, methods=["POST"]),
         Route("/connectors/{id}/sync", sync, methods=["POST"]),
         Route("/connectors/{id}/delete", delete, methods=["POST"]),
     ]
+
+
+async def _end(desk: Desk, request: Request, visit: Visit, connector_id: str, *, sure: bool) -> Response:
+    """The button of a push connector: asks first, then revokes its token for good."""
+    if sure:
+        return _back(connector_id, "ended" if await _ended(desk.pushes.remove(connector_id)) else "going")
+    for connector in await desk.pushes.connectors():
+        if connector.connector_id == connector_id:
+            return desk.renderer.page(
+                request, "push_delete.html", person=visit.person, csrf=visit.csrf, connector=connector
+            )
+    raise _unknown()
 
 
 async def _roster(desk: Desk, what: str, waiting: str) -> Response:

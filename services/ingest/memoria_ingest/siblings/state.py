@@ -33,6 +33,17 @@ MIGRATIONS = [
     """
     CREATE TABLE stops (app TEXT PRIMARY KEY, removing INTEGER NOT NULL) STRICT
     """,
+    # Push connectors, and what each brought: keyed fingerprints of item and content, and the number search gave last.
+    """
+    CREATE TABLE connectors (
+        id TEXT PRIMARY KEY, token BLOB NOT NULL UNIQUE, about BLOB NOT NULL, created INTEGER NOT NULL, used INTEGER
+    ) STRICT;
+    CREATE TABLE connector_items (
+        item BLOB PRIMARY KEY, connector TEXT NOT NULL REFERENCES connectors (id) ON DELETE CASCADE,
+        content BLOB NOT NULL, number INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX connector_items_by_connector ON connector_items (connector)
+    """,
 ]
 
 _FILE_FOLLOWS = timedelta(minutes=1)

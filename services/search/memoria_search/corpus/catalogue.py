@@ -72,6 +72,14 @@ class Catalogue:
         held = self._by_upload.get(ref.upload, {})
         return [held[part] for part in sorted(held)]
 
+    def upload(self, upload: bytes) -> tuple[str, int]:
+        """The first part that is held of an upload, and its number, which is 0 unless every part is held; ("", 0)."""
+        held = self._by_upload.get(upload)
+        if not held:
+            return "", 0
+        ref = held[min(held)]
+        return ref.document_id, ref.number if self.whole(ref) else 0
+
     def items(self, app: str) -> Iterable[DocumentRef]:
         """What is held of one sibling."""
         return [ref for ref in self._by_number.values() if ref.app == app and not ref.owned]

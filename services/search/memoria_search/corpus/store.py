@@ -63,6 +63,10 @@ class Store:
 
         return await self._database.write(change)
 
+    def upload(self, external_id: bytes) -> bytes:
+        """What the documents of one external id have in common."""
+        return self._vault.upload(external_id)
+
     async def delete_owned(self, ref: DocumentRef) -> Change:
         """Delete a memoria-owned document with all parts of its upload. A sibling's document is left alone."""
 

@@ -289,6 +289,26 @@ class CountItemsResponse(_message.Message):
     held: int
     def __init__(self, held: _Optional[int] = ...) -> None: ...
 
+class FindUploadsRequest(_message.Message):
+    __slots__ = ("external_ids",)
+    EXTERNAL_IDS_FIELD_NUMBER: _ClassVar[int]
+    external_ids: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, external_ids: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
+class HeldUpload(_message.Message):
+    __slots__ = ("document_id", "number")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    number: int
+    def __init__(self, document_id: _Optional[str] = ..., number: _Optional[int] = ...) -> None: ...
+
+class FindUploadsResponse(_message.Message):
+    __slots__ = ("uploads",)
+    UPLOADS_FIELD_NUMBER: _ClassVar[int]
+    uploads: _containers.RepeatedCompositeFieldContainer[HeldUpload]
+    def __init__(self, uploads: _Optional[_Iterable[_Union[HeldUpload, _Mapping]]] = ...) -> None: ...
+
 class PutSourceRequest(_message.Message):
     __slots__ = ("app", "state", "as_of")
     APP_FIELD_NUMBER: _ClassVar[int]

@@ -70,6 +70,11 @@ class IndexServiceStub:
                 request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.SerializeToString,
                 response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.FromString,
                 _registered_method=True)
+        self.FindUploads = channel.unary_unary(
+                '/memoria.index.v1.IndexService/FindUploads',
+                request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsRequest.SerializeToString,
+                response_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsResponse.FromString,
+                _registered_method=True)
         self.PutSource = channel.unary_unary(
                 '/memoria.index.v1.IndexService/PutSource',
                 request_serializer=memoria_dot_index_dot_v1_dot_index__pb2.PutSourceRequest.SerializeToString,
@@ -135,6 +140,13 @@ class IndexServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def FindUploads(self, request, context):
+        """FindUploads says what is held under external ids, so that what is held already need not be sent again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def PutSource(self, request, context):
         """PutSource states how a source stands. A reconciling source is left out of the ranking.
         """
@@ -187,6 +199,11 @@ def add_IndexServiceServicer_to_server(servicer, server):
                     servicer.CountItems,
                     request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.FromString,
                     response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.SerializeToString,
+            ),
+            'FindUploads': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindUploads,
+                    request_deserializer=memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsRequest.FromString,
+                    response_serializer=memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsResponse.SerializeToString,
             ),
             'PutSource': grpc.unary_unary_rpc_method_handler(
                     servicer.PutSource,
@@ -389,6 +406,33 @@ class IndexService:
             '/memoria.index.v1.IndexService/CountItems',
             memoria_dot_index_dot_v1_dot_index__pb2.CountItemsRequest.SerializeToString,
             memoria_dot_index_dot_v1_dot_index__pb2.CountItemsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FindUploads(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.index.v1.IndexService/FindUploads',
+            memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsRequest.SerializeToString,
+            memoria_dot_index_dot_v1_dot_index__pb2.FindUploadsResponse.FromString,
             options,
             channel_credentials,
             insecure,

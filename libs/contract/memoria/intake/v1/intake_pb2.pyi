@@ -3,12 +3,28 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from memoria.index.v1 import index_pb2 as _index_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class PushOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PUSH_OUTCOME_UNSPECIFIED: _ClassVar[PushOutcome]
+    PUSH_OUTCOME_STORED: _ClassVar[PushOutcome]
+    PUSH_OUTCOME_UNCHANGED: _ClassVar[PushOutcome]
+    PUSH_OUTCOME_REPLACED: _ClassVar[PushOutcome]
+    PUSH_OUTCOME_DELETED: _ClassVar[PushOutcome]
+    PUSH_OUTCOME_ABSENT: _ClassVar[PushOutcome]
+PUSH_OUTCOME_UNSPECIFIED: PushOutcome
+PUSH_OUTCOME_STORED: PushOutcome
+PUSH_OUTCOME_UNCHANGED: PushOutcome
+PUSH_OUTCOME_REPLACED: PushOutcome
+PUSH_OUTCOME_DELETED: PushOutcome
+PUSH_OUTCOME_ABSENT: PushOutcome
 
 class UploadHeader(_message.Message):
     __slots__ = ("filename", "size")
@@ -137,3 +153,103 @@ class RemoveSourceResponse(_message.Message):
     RETIRED_FIELD_NUMBER: _ClassVar[int]
     retired: int
     def __init__(self, retired: _Optional[int] = ...) -> None: ...
+
+class CreateConnectorRequest(_message.Message):
+    __slots__ = ("name", "origins")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CreateConnectorResponse(_message.Message):
+    __slots__ = ("connector_id", "token")
+    CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    connector_id: str
+    token: str
+    def __init__(self, connector_id: _Optional[str] = ..., token: _Optional[str] = ...) -> None: ...
+
+class ListConnectorsRequest(_message.Message):
+    __slots__ = ("count",)
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    count: bool
+    def __init__(self, count: _Optional[bool] = ...) -> None: ...
+
+class Connector(_message.Message):
+    __slots__ = ("connector_id", "name", "origins", "created_at", "used_at", "held")
+    CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    USED_AT_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    connector_id: str
+    name: str
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    created_at: _timestamp_pb2.Timestamp
+    used_at: _timestamp_pb2.Timestamp
+    held: int
+    def __init__(self, connector_id: _Optional[str] = ..., name: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., used_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., held: _Optional[int] = ...) -> None: ...
+
+class ListConnectorsResponse(_message.Message):
+    __slots__ = ("connectors",)
+    CONNECTORS_FIELD_NUMBER: _ClassVar[int]
+    connectors: _containers.RepeatedCompositeFieldContainer[Connector]
+    def __init__(self, connectors: _Optional[_Iterable[_Union[Connector, _Mapping]]] = ...) -> None: ...
+
+class RemoveConnectorRequest(_message.Message):
+    __slots__ = ("connector_id",)
+    CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    connector_id: str
+    def __init__(self, connector_id: _Optional[str] = ...) -> None: ...
+
+class RemoveConnectorResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ConnectorKey(_message.Message):
+    __slots__ = ("connector_id", "token", "origin")
+    CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    connector_id: str
+    token: str
+    origin: str
+    def __init__(self, connector_id: _Optional[str] = ..., token: _Optional[str] = ..., origin: _Optional[str] = ...) -> None: ...
+
+class CheckConnectorRequest(_message.Message):
+    __slots__ = ("key",)
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    key: ConnectorKey
+    def __init__(self, key: _Optional[_Union[ConnectorKey, _Mapping]] = ...) -> None: ...
+
+class CheckConnectorResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PushItemRequest(_message.Message):
+    __slots__ = ("key", "external_id", "gone", "title", "trail", "text", "date", "link")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    GONE_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    TRAIL_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    DATE_FIELD_NUMBER: _ClassVar[int]
+    LINK_FIELD_NUMBER: _ClassVar[int]
+    key: ConnectorKey
+    external_id: str
+    gone: bool
+    title: str
+    trail: _containers.RepeatedScalarFieldContainer[str]
+    text: str
+    date: _timestamp_pb2.Timestamp
+    link: str
+    def __init__(self, key: _Optional[_Union[ConnectorKey, _Mapping]] = ..., external_id: _Optional[str] = ..., gone: _Optional[bool] = ..., title: _Optional[str] = ..., trail: _Optional[_Iterable[str]] = ..., text: _Optional[str] = ..., date: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., link: _Optional[str] = ...) -> None: ...
+
+class PushItemResponse(_message.Message):
+    __slots__ = ("outcome",)
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    outcome: PushOutcome
+    def __init__(self, outcome: _Optional[_Union[PushOutcome, str]] = ...) -> None: ...

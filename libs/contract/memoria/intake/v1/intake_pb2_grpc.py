@@ -70,6 +70,31 @@ class IntakeServiceStub:
                 request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.SerializeToString,
                 response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.FromString,
                 _registered_method=True)
+        self.CreateConnector = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/CreateConnector',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorResponse.FromString,
+                _registered_method=True)
+        self.ListConnectors = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/ListConnectors',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsResponse.FromString,
+                _registered_method=True)
+        self.RemoveConnector = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/RemoveConnector',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.FromString,
+                _registered_method=True)
+        self.CheckConnector = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/CheckConnector',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorResponse.FromString,
+                _registered_method=True)
+        self.PushItem = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/PushItem',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemResponse.FromString,
+                _registered_method=True)
 
 
 class IntakeServiceServicer:
@@ -127,6 +152,43 @@ class IntakeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateConnector(self, request, context):
+        """CreateConnector makes a push connector. Its token is in this answer and nowhere else.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListConnectors(self, request, context):
+        """ListConnectors says which push connectors there are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveConnector(self, request, context):
+        """RemoveConnector ends a push connector: its token opens nothing any more. What it brought stays. NOT_FOUND for none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CheckConnector(self, request, context):
+        """CheckConnector says whether a token opens a connector, before a body is read for it. UNAUTHENTICATED for a token that
+        is not this connector's, PERMISSION_DENIED for a page of another origin than it allows. PushItem checks again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PushItem(self, request, context):
+        """PushItem takes one item of a connector, or its deletion. Answered once it is durable and found. The same item again
+        changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IntakeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -164,6 +226,31 @@ def add_IntakeServiceServicer_to_server(servicer, server):
                     servicer.RemoveSource,
                     request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.FromString,
                     response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.SerializeToString,
+            ),
+            'CreateConnector': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateConnector,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorResponse.SerializeToString,
+            ),
+            'ListConnectors': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListConnectors,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsResponse.SerializeToString,
+            ),
+            'RemoveConnector': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveConnector,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.SerializeToString,
+            ),
+            'CheckConnector': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckConnector,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorResponse.SerializeToString,
+            ),
+            'PushItem': grpc.unary_unary_rpc_method_handler(
+                    servicer.PushItem,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -356,6 +443,141 @@ class IntakeService:
             '/memoria.intake.v1.IntakeService/RemoveSource',
             memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceRequest.SerializeToString,
             memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateConnector(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/CreateConnector',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.CreateConnectorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListConnectors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/ListConnectors',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.ListConnectorsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveConnector(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/RemoveConnector',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckConnector(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/CheckConnector',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PushItem(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/PushItem',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.PushItemResponse.FromString,
             options,
             channel_credentials,
             insecure,

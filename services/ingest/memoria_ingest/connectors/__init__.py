@@ -1,0 +1,1 @@
+"""Programs that push what they know: connectors, their tokens, and their items."""
