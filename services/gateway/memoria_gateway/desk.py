@@ -7,6 +7,7 @@ from typing import Any
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.classifier.classify import Classifier
 from memoria_gateway.door import Door
 from memoria_gateway.limits import SignInLimits
 from memoria_gateway.mail import Mailer
@@ -37,6 +38,7 @@ class Desk:
     renderer: Renderer
     origin: str
     trusted_proxies: frozenset[str] = frozenset()
+    classifier: Classifier | None = None
     pull_failed: bool = False
     turns: Turns = field(default_factory=Turns)
     jobs: set["asyncio.Task[None]"] = field(default_factory=set)

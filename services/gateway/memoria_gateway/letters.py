@@ -23,6 +23,8 @@ async def send_link(desk: Desk, address: str, next_path: str) -> None:
         desk.behind(desk.mailer.rehearse(nobody, await _link(desk, nobody, next_path)))
         return
     to = person.subject.value
+    if desk.classifier is not None:  # here, behind admission: of a stranger's domain nothing is asked (AUT-21)
+        desk.behind(desk.classifier.classify(to))
     # The mail server's time is no other submission's: the next one in line does not wait for it.
     desk.behind(desk.mailer.send(to, await _link(desk, to, next_path)))
 

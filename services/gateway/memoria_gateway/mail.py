@@ -21,6 +21,8 @@ _TEXT = """Follow this link to sign in to memoria. It works once, for fifteen mi
 If you did not ask for it, do nothing: without the link nobody gets in.
 """
 
+_MOST_SECONDS = 20  # for the whole of a delivery too: a server that drips must not hold one of the two threads
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -74,7 +76,7 @@ class SmtpMailer:
             "start_tls": None if parts.scheme == "smtps" or parts.hostname in _LOOPBACK else True,
             "username": unquote(parts.username) if parts.username else None,
             "password": unquote(parts.password) if parts.password else None,
-            "timeout": 20,
+            "timeout": _MOST_SECONDS,
         }
 
     async def send(self, address: str, link: str) -> None:
@@ -87,7 +89,8 @@ class SmtpMailer:
 
     def _deliver(self, address: str, link: str) -> None:
         try:
-            asyncio.run(aiosmtplib.send(_message(self._sender, address, link), **self._options))
+            mail = aiosmtplib.send(_message(self._sender, address, link), **self._options)
+            asyncio.run(asyncio.wait_for(mail, _MOST_SECONDS))
         except (aiosmtplib.SMTPException, OSError) as error:
             raise ServiceError(Kind.UNAVAILABLE, "the mail server did not take a sign-in mail") from error
 
