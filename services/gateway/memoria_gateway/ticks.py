@@ -27,12 +27,16 @@ class Ticks:
         self._waiting: deque[Job] = deque()
         self._worker: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
+        self._full = False
 
     def put(self, job: Job) -> None:
         """Have `job` run at the next tick. Beyond 2,000 that wait it is dropped, whoever it is for."""
         if len(self._waiting) >= MOST:
-            log.get_logger().warning("too much waits behind replies; a job was dropped")
+            if not self._full:  # once: a flood of submissions must not become a flood of lines either
+                log.get_logger().warning("too much waits behind replies; jobs are dropped")
+            self._full = True
             return
+        self._full = False
         self._waiting.append(job)
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
