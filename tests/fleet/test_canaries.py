@@ -181,8 +181,8 @@ def at_the_source(fleet: Any, person: Person, canary: Canaries) -> None:
 def signing_in(fleet: Any, canary: Canaries) -> None:
     """Links that are followed twice, made up, and asked for by strangers; a mail that cannot be written."""
     client = httpx.Client(base_url=fleet.url, timeout=30)
-    before = {path.name for path in fleet.outbox.glob("*.eml")}
     address = fleet.person("mara@localhost").address
+    before = {path.name for path in fleet.outbox.glob("*.eml")}  # and what she signed in with, just now, among them
     for asked in (
         address,
         f"{canary.address}@example.test",
@@ -200,7 +200,7 @@ def signing_in(fleet: Any, canary: Canaries) -> None:
     fleet.outbox.chmod(0o500)
     try:
         client.post("/auth/begin", data={"csrf": csrf(client.get("/signin")), "address": address, "next": "/"})
-        time.sleep(0.3)
+        time.sleep(0.8)  # a mail waits for a tick of a quarter of a second
     finally:
         fleet.outbox.chmod(0o700)
 

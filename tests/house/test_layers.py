@@ -62,6 +62,8 @@ _DIALERS = {
     "libs/contract/memoria_contract/connect_client.py",  # siblings and the home, by the host rule
     "libs/contract/memoria_contract/resolver.py",  # and how their names resolve
     "services/gateway/memoria_gateway/mail.py",  # the configured mail server
+    "services/gateway/memoria_gateway/classifier/fetch.py",  # an admitted address's domain, where that is switched on
+    "services/gateway/memoria_gateway/classifier/lookup.py",
     "conformance/memoria_conformance/kit/http_client.py",  # the sibling under test, at the URL its developer gave
     "conformance/memoria_conformance/kit/hook_client.py",  # and its state hook
     "cli/memoria_cli/app.py",  # the person's own instance
@@ -73,7 +75,7 @@ _DIALERS = {
     "cli/memoria_cli/up/supervisor.py",
 }
 _DIALLING = {"aiohttp", "httpx", "requests", "urllib.request", "urllib3", "http.client", "websockets", "obstore"}
-_DIALLING |= {"aiosmtplib", "smtplib", "ftplib", "socket"}
+_DIALLING |= {"aiosmtplib", "smtplib", "ftplib", "socket", "dns"}
 
 
 def test_only_the_listed_files_can_dial() -> None:

@@ -11,6 +11,8 @@ _page_seconds = Histogram("memoria_http_seconds", "Time to serve a page.", ["rou
 _sibling = Counter("memoria_sibling_calls", "Calls to siblings, by app, call and outcome.", ["app", "call", "kind"])
 _sibling_seconds = Histogram("memoria_sibling_seconds", "Time a sibling took.", ["app", "call"], buckets=_BUCKETS)
 
+_sign_in_classes = Counter("memoria_sign_in_classes", "Admitted sign-in requests looked at, by class.", ["class"])
+
 
 def observe_rpc(method: str, kind: str, seconds: float) -> None:
     """One RPC was served."""
@@ -28,3 +30,8 @@ def observe_sibling(app: str, call: str, kind: str, seconds: float) -> None:
     """One call to a sibling ended."""
     _sibling.labels(app, call, kind).inc()
     _sibling_seconds.labels(app, call).observe(seconds)
+
+
+def observe_sign_in_class(found: str) -> None:
+    """The classifier looked at an admitted address."""
+    _sign_in_classes.labels(found).inc()

@@ -107,6 +107,12 @@ class Gateway(Section):
     trusted_proxies: list[str] = Field(default=[])  # addresses whose X-Forwarded-For is believed
 
 
+class Signin(Section):
+    """What is found out about an admitted address; nothing, unless switched on."""
+
+    classifier: bool = False
+
+
 class Rpc(Section):
     """Calls between our own services. An address is `unix:/path` or `host:port`; the latter needs the TLS files."""
 
@@ -159,6 +165,7 @@ class Sections(BaseModel):
     home: Home | None = None
     mail: Mail = Mail()
     gateway: Gateway = Gateway()
+    signin: Signin = Signin()
     rpc: Rpc = Rpc()
     internal: Internal = Internal()
     ai: Ai = Ai()

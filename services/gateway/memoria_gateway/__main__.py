@@ -7,6 +7,7 @@ from memoria_chassis.keys import ServiceKey
 from memoria_chassis.process import Process, run_service
 from memoria_chassis.sqlite import Database
 from memoria_gateway.app import make_app
+from memoria_gateway.classifier.classify import Classifier
 from memoria_gateway.csrf import Csrf
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Door
@@ -74,6 +75,7 @@ async def build(process: Process) -> None:
         origin=origin,
         home=home,
         trusted_proxies=frozenset(settings.gateway.trusted_proxies),
+        classifier=Classifier() if settings.signin.classifier else None,
     )
     process.on_close(desk.settle)
     process.serve_http(make_app(desk, process), host=settings.gateway.host, port=settings.gateway.port)

@@ -1,12 +1,13 @@
 """What the pages and the API share: the doors, the peers, and the jobs that run behind a reply."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_gateway.classifier.classify import Classifier
 from memoria_gateway.door import Door
 from memoria_gateway.home.adapter import HomeAdapter
 from memoria_gateway.limits import SignInLimits
@@ -15,6 +16,7 @@ from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient,
 from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
+from memoria_gateway.ticks import Ticks
 from memoria_gateway.turns import Turns
 from memoria_gateway.views import OURSELVES, Notice, Page, Person
 
@@ -40,9 +42,15 @@ class Desk:
     origin: str
     home: HomeAdapter | None = None
     trusted_proxies: frozenset[str] = frozenset()
+    classifier: Classifier | None = None
     pull_failed: bool = False
     turns: Turns = field(default_factory=Turns)
     jobs: set["asyncio.Task[None]"] = field(default_factory=set)
+    ticks: Ticks = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Give the ticks the way in which a job behind a reply may fail."""
+        self.ticks = Ticks(self._run)
 
     def nudge(self) -> None:
         """Have ingest pull, behind the reply."""
@@ -59,21 +67,21 @@ class Desk:
 
     def behind(self, job: Coroutine[Any, Any, Any]) -> None:
         """Run `job` behind the reply. Its failure is logged by kind and changes nothing the reader sees."""
-
-        async def run() -> None:
-            try:
-                await job
-            except ServiceError as error:
-                log.get_logger().warning("a job behind a reply failed", kind=error.kind.value)
-            except Exception as error:
-                log.get_logger().error("a job behind a reply failed", exc_info=error)
-
-        task = asyncio.get_running_loop().create_task(run())
+        task = asyncio.get_running_loop().create_task(self._run(job))
         self.jobs.add(task)
         task.add_done_callback(self.jobs.discard)
 
+    async def _run(self, job: Awaitable[Any]) -> None:
+        try:
+            await job
+        except ServiceError as error:
+            log.get_logger().warning("a job behind a reply failed", kind=error.kind.value)
+        except Exception as error:
+            log.get_logger().error("a job behind a reply failed", exc_info=error)
+
     async def settle(self) -> None:
         """Let the jobs end, for a moment; then end them."""
+        await self.ticks.settle()
         if self.jobs:
             _, late = await asyncio.wait(self.jobs, timeout=5)
             for job in late:

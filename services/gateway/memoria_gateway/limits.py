@@ -6,7 +6,7 @@ Kept in memory: a restart forgets them, which costs an attacker a restart of our
 import hashlib
 import secrets
 from collections import deque
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from starlette.requests import Request
 
@@ -58,10 +58,28 @@ def client_host(request: Request, trusted: frozenset[str]) -> str:
     return host
 
 
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
 def _network(host: str) -> str:
     """An IPv4 address, or an IPv6 /64: what one subscriber commonly holds."""
     try:
         address = ip_address(host)
     except ValueError:
         return "unknown"
-    return str(address) if address.version == 4 else address.exploded[:19]
+    if isinstance(address, IPv4Address):
+        return str(address)
+    # A socket that listens on both families shows its IPv4 clients as ::ffff:a.b.c.d, all of them inside one /64. The
+    # well-known NAT64 prefix is a /64 of every IPv4 address too. In both the last 32 bits name the host, so each is
+    # the IPv4 address inside it: the sender has one return path and cannot choose another's without losing the reply.
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    if address in _NAT64:
+        return str(IPv4Address(int(address) & 0xFFFF_FFFF))
+    # 6to4 (2002:V4::/48) holds 65,536 networks of /64 behind one IPv4 address: counted by the /64, one subscriber would
+    # have as many budgets. Teredo stays an ordinary /64: that is a relay's server and flags, and what names the client
+    # is obfuscated in bits that it partly chooses, so the narrow budget is the safe one. A NAT64 prefix of an
+    # operator's own cannot be told from any other network; those clients share a /64, as those behind IPv4 NAT do.
+    if address.sixtofour is not None:
+        return str(address.sixtofour)
+    return str(IPv6Network((int(address) >> 64 << 64, 64)).network_address)

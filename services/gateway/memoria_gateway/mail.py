@@ -1,7 +1,9 @@
 """Sign-in mail: over SMTP where a server is configured, otherwise into the outbox of a development instance."""
 
+import asyncio
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from email.message import EmailMessage
 from email.utils import localtime, make_msgid
 from pathlib import Path
@@ -19,7 +21,17 @@ _TEXT = """Follow this link to sign in to memoria. It works once, for fifteen mi
 If you did not ask for it, do nothing: without the link nobody gets in.
 """
 
+_MOST_SECONDS = 20  # for the whole of a delivery too: a server that drips must not hold one of the two threads
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+_SENDERS = ThreadPoolExecutor(2, "mail")
+"""Mail is spoken here and not on the event loop, where a TLS handshake would be felt by whoever asks for a page."""
+
+
+async def _in_thread(work: Callable[..., Any], *values: str) -> None:
+    await asyncio.get_running_loop().run_in_executor(_SENDERS, work, *values)
 
 
 class Mailer(Protocol):
@@ -27,6 +39,10 @@ class Mailer(Protocol):
 
     async def send(self, address: str, link: str) -> None:
         """Deliver `link` to `address`. Raises UNAVAILABLE; the address is in no message of ours."""
+        ...
+
+    async def rehearse(self, address: str, link: str) -> None:
+        """Do all of that but the delivery, so that the time of one is not missed where the other is due."""
         ...
 
 
@@ -60,13 +76,21 @@ class SmtpMailer:
             "start_tls": None if parts.scheme == "smtps" or parts.hostname in _LOOPBACK else True,
             "username": unquote(parts.username) if parts.username else None,
             "password": unquote(parts.password) if parts.password else None,
-            "timeout": 20,
+            "timeout": _MOST_SECONDS,
         }
 
     async def send(self, address: str, link: str) -> None:
         """Deliver through the server."""
+        await _in_thread(self._deliver, address, link)
+
+    async def rehearse(self, address: str, link: str) -> None:
+        """Write the mail and keep it."""
+        await _in_thread(_message, self._sender, address, link)
+
+    def _deliver(self, address: str, link: str) -> None:
         try:
-            await aiosmtplib.send(_message(self._sender, address, link), **self._options)
+            mail = aiosmtplib.send(_message(self._sender, address, link), **self._options)
+            asyncio.run(asyncio.wait_for(mail, _MOST_SECONDS))
         except (aiosmtplib.SMTPException, OSError) as error:
             raise ServiceError(Kind.UNAVAILABLE, "the mail server did not take a sign-in mail") from error
 
@@ -82,6 +106,13 @@ class Outbox:
 
     async def send(self, address: str, link: str) -> None:
         """Write one mail, whole or not at all."""
+        await _in_thread(self._write, address, link)
+
+    async def rehearse(self, address: str, link: str) -> None:
+        """Write it to nowhere."""
+        await _in_thread(lambda: bytes(_message(self._sender, address, link)))
+
+    def _write(self, address: str, link: str) -> None:
         name = f"{self._now_ns():020d}-{secrets.token_hex(4)}.eml"
         partial = self._directory / f"{name}.part"  # `*.eml` finds whole mails only
         partial.write_bytes(bytes(_message(self._sender, address, link)))

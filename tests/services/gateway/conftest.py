@@ -218,6 +218,9 @@ class FakeMailer:
     async def send(self, address: str, link: str) -> None:
         self.sent.append((address, link))
 
+    async def rehearse(self, address: str, link: str) -> None:
+        return
+
 
 class Browser(httpx.AsyncClient):
     """One browser: its own cookies, redirects not followed."""

@@ -1,6 +1,10 @@
 """Who a sign-in is counted for when proxies stand in between (AMD-07)."""
 
+from ipaddress import IPv4Address, IPv6Address
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.requests import Request
 
 from memoria_chassis.clock import FakeClock
@@ -92,3 +96,42 @@ def test_a_flood_of_addresses_pushes_out_the_oldest_and_not_the_newest(monkeypat
         limits.admit(f"flood{number}@x.test", f"198.51.100.{number}")
     assert exhaust(limits, "203.0.113.9", PER_ADDRESS + 1, "a@x.test") == [True] * PER_ADDRESS + [False]
     assert len(limits._seen) == 4
+
+
+def spent_by_one(inside: str, asker: str) -> bool:
+    """Whether `asker` finds the budget spent once `inside` has spent its own."""
+    limits = SignInLimits(FakeClock())
+    exhaust(limits, inside, PER_NETWORK)
+    return not limits.admit("new@x.test", asker)
+
+
+def written_in_ipv6(address: IPv4Address) -> list[str]:
+    """The forms in which an IPv4 host reaches an IPv6 socket: mapped, by NAT64, by 6to4 from any of its networks."""
+    v4 = int(address)
+    return [
+        f"::ffff:{address}",
+        str(IPv6Address(0xFFFF << 32 | v4)),
+        str(IPv6Address(0x64FF9B << 96 | v4)),
+        str(IPv6Address(0x2002 << 112 | v4 << 80 | 0x1234 << 64 | 9)),
+    ]
+
+
+@given(st.ip_addresses(v=4), st.ip_addresses(v=4))
+def test_an_ipv4_address_has_one_budget_however_it_is_written(one: IPv4Address, other: IPv4Address) -> None:
+    """The forms of one address share its budget; another address in the same form has its own (AMD-07).
+
+    Broken to see red: `ipv4_mapped` not looked at, so that all mapped addresses share one /64; the same for NAT64 and,
+    counted by the /64, for 6to4.
+    """
+    for form, others in zip(written_in_ipv6(one), written_in_ipv6(other), strict=True):
+        assert spent_by_one(form, str(one))
+        assert spent_by_one(form, others) == (one == other)
+
+
+@given(st.ip_addresses(v=6), st.integers(0, 2**64 - 1))
+def test_any_other_ipv6_address_counts_by_its_64(address: IPv6Address, end: int) -> None:
+    """Whatever its last 64 bits say."""
+    if address.ipv4_mapped or int(address) >> 96 == 0x64FF9B or int(address) >> 64 == 0:
+        return
+    neighbour = IPv6Address(int(address) >> 64 << 64 | end)
+    assert spent_by_one(str(address), str(neighbour))

@@ -59,6 +59,25 @@ async def test_a_stranger_gets_the_same_bytes_and_no_mail(pod) -> None:
     assert pod.gate.asked == [ANN, STRANGER]  # what is no address is not even asked about
 
 
+async def test_of_a_stranger_only_the_length_of_the_address_is_kept(pod) -> None:
+    """The row that stands for a stranger's link is nobody's, and its link lets nobody in.
+
+    Broken to see red: the typed address sealed into it.
+    """
+    kept = []
+    make = pod.store.new_link
+
+    async def watched(address: str, next_path: str) -> str:
+        kept.append((address, await make(address, next_path)))
+        return kept[-1][1]
+
+    pod.store.new_link = watched
+    await pod.ask_link(pod.browser(), STRANGER)
+    [(address, token)] = kept
+    assert address == "-" * len(STRANGER)
+    assert (await pod.browser().get("/auth/verify", params={"token": token})).status_code == 403
+
+
 async def test_the_budget_stands_before_admission_and_is_the_same_for_all(pod) -> None:
     """The eleventh request within a quarter of an hour is refused alike for owner and stranger (AMD-07).
 
