@@ -7,8 +7,9 @@ baseline moved to d-6 … d; (iv) a missing account told as "no anomaly".
 import pytest
 
 from memoria_authz.anomaly.breakers import State
+from memoria_authz.orders import WorkOrders
 
-from .conftest import Counted
+from .conftest import KEY, Counted
 
 THREE = ("ann", "bob", "cem")
 
@@ -99,3 +100,20 @@ async def test_one_ahead_fires_the_restore_breaker_and_begins_the_count_anew(gro
     assert (await grown.of("docs")).restore.state is State.QUIET
     await grown.restart()
     assert (await grown.of()).restore.state is State.FIRED
+
+
+async def test_breakers_that_fire_purge_nothing(grown: Counted) -> None:
+    """All three at once: nothing is ordered of ingest, which is what removes things (RET-16)."""
+    orders = WorkOrders(grown.database, KEY)
+    for who in THREE:
+        grown.answers(who, visible=1)
+    grown.fetches(fetched=1)
+    grown.days(7)
+    for who in THREE:
+        grown.answers(who, refused=2)
+    grown.fetches(not_found=20)
+    found = await grown.of()
+    assert (found.refusal.state, found.fetch.state) == (State.FIRED, State.FIRED)
+    grown.counters.restored("sheets")
+    assert (await grown.of()).restore.state is State.FIRED
+    assert await orders.open() == []
