@@ -80,6 +80,12 @@ class PushClient:
         request = intake_pb2.RemoveConnectorRequest(connector_id=connector_id)
         await self._peer.call(self._stub.RemoveConnector, request, timeout=_REMOVE_SECONDS)
 
+    async def renew(self, connector_id: str) -> str:
+        """Another token, this once: the old one opens nothing any more. Raises NOT_FOUND."""
+        request = intake_pb2.RenewConnectorRequest(connector_id=connector_id)
+        reply = await self._peer.call(self._stub.RenewConnector, request, timeout=_REMOVE_SECONDS)
+        return reply.token
+
     async def check(self, presented: Presented) -> None:
         """Return if the token opens the connector. Raises UNAUTHENTICATED, or REFUSED for a page of another origin."""
         request = intake_pb2.CheckConnectorRequest(key=_key(presented))

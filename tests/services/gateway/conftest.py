@@ -187,6 +187,12 @@ class FakePushes:
             raise self.down
         return self.listed
 
+    async def renew(self, connector_id: str) -> str:
+        if connector_id not in {each.connector_id for each in self.listed}:
+            raise ServiceError(Kind.NOT_FOUND, "There is no such connector.")
+        self.token = OTHER_TOKEN
+        return self.token
+
     async def remove(self, connector_id: str) -> None:
         if connector_id not in {each.connector_id for each in self.listed}:
             raise ServiceError(Kind.NOT_FOUND, "There is no such connector.")

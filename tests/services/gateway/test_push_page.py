@@ -118,15 +118,38 @@ async def test_a_removal_asks_first_and_says_what_stays(pod: Any) -> None:
         assert (await ann.post("/connectors/push-0000000000000000/delete", data=form | fields)).status_code == 404
 
 
-async def test_a_member_makes_and_removes_none(pod: Any) -> None:
+async def test_a_new_token_is_shown_once_in_place_of_the_old_one(pod: Any, logs: Any) -> None:
+    """On the page that answers the button, and nowhere else; another button of an app is none of a connector's.
+
+    Broken to see it red: a redirect with the token in its address.
+    """
+    ann = await pod.signed_in()
+    form = {"csrf": await ann.form("/")}
+    path = f"/connectors/{CONNECTOR}/sync"
+    for what in ("", "feed", "pause"):
+        assert (await ann.post(path, data=form | {"what": what})).status_code == 400
+    assert pod.pushes.token != TOKEN
+    reply = await ann.post(path, data=form | {"what": "token"})
+    assert (reply.status_code, reply.headers["cache-control"]) == (200, "no-store")
+    assert reply.text.count(TOKEN) == 1
+    assert f"/connectors/{CONNECTOR}/items</code>" in reply.text
+    assert pod.pushes.token == TOKEN
+    assert TOKEN not in (await ann.get("/connectors")).text + logs()
+    none = await ann.post("/connectors/push-0000000000000000/sync", data=form | {"what": "token"})
+    assert none.status_code == 404
+
+
+async def test_a_member_makes_renews_and_removes_none(pod: Any) -> None:
     """403 for Bob, and he is shown none. Broken to see it red: any member let in."""
     bob = await pod.signed_in(BOB)
-    form = {"csrf": await bob.form("/"), "name": "Wiki", "confirm": "yes"}
-    for path in ("/connectors", f"/connectors/{CONNECTOR}/delete"):
+    form = {"csrf": await bob.form("/"), "name": "Wiki", "confirm": "yes", "what": "token"}
+    before = pod.pushes.token
+    for path in ("/connectors", f"/connectors/{CONNECTOR}/sync", f"/connectors/{CONNECTOR}/delete"):
         reply = await bob.post(path, data=form)
         assert reply.status_code == 403
         assert "Wiki" not in reply.text
     assert pod.pushes.made == pod.pushes.removed == []
+    assert pod.pushes.token == before
 
 
 def test_no_repr_has_a_name() -> None:

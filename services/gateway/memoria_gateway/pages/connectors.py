@@ -79,10 +79,14 @@ def routes(desk: Desk) -> list[Route]:
         return await page(request, visit, await desk.pushes.create(*named(form)))
 
     async def sync(request: Request) -> Response:
-        await _owner(desk, request)
+        visit = await _owner(desk, request)
         form = await read_form(request)
         desk.door.check_form(request, form.get(FIELD, ""))
         app, what = _app(request), form.get("what", "")
+        if CONNECTOR_ID.fullmatch(app):
+            if what != "token":
+                raise _no_button()
+            return await page(request, visit, (app, await desk.pushes.renew(app)))
         if app == HOME:
             return await _roster(desk, what, form.get("waiting", ""))
         match what:

@@ -86,6 +86,11 @@ class Pushes:
         async with self._turn(connector_id):
             await self._store.remove(connector_id)
 
+    async def renew(self, connector_id: str) -> str:
+        """Another token, this once. The old one ends with the item under way. Raises NOT_FOUND."""
+        async with self._turn(connector_id):
+            return await self._store.renew(connector_id)
+
     async def check(self, key: ConnectorKey) -> None:
         """Return if the token opens the connector. Raises UNAUTHENTICATED or REFUSED."""
         await self._store.admit(key)

@@ -59,6 +59,12 @@ class ConnectorCalls:
         await self._pushes.remove(request.connector_id)
         return pb.RemoveConnectorResponse()
 
+    async def RenewConnector(
+        self, request: pb.RenewConnectorRequest, context: grpc.aio.ServicerContext
+    ) -> pb.RenewConnectorResponse:
+        """Another token."""
+        return pb.RenewConnectorResponse(token=await self._pushes.renew(request.connector_id))
+
     async def CheckConnector(
         self, request: pb.CheckConnectorRequest, context: grpc.aio.ServicerContext
     ) -> pb.CheckConnectorResponse:

@@ -70,7 +70,7 @@ class ConnectorStore:
             raise ServiceError(
                 Kind.INVALID, f"A connector allows at most {MAX_ORIGINS} origins of {MAX_ORIGIN} characters."
             )
-        id_, token = ID_PREFIX + secrets.token_hex(8), TOKEN_PREFIX + secrets.token_urlsafe(32)
+        id_, token = ID_PREFIX + secrets.token_hex(8), _new_token()
         about = self._sealer.seal(json.dumps([name, *origins]).encode(), _about_context(id_))
         row = (id_, self._hash(token), about, self._now())
 
@@ -92,13 +92,24 @@ class ConnectorStore:
             for id_, about, created, used in rows
         ]
 
+    async def renew(self, connector_id: str) -> str:
+        """Another token in place of the one there was, shown this once. Raises NOT_FOUND."""
+        token = _new_token()
+        hashed = self._hash(token)
+        changed = await self._database.write(
+            lambda c: c.execute("UPDATE connectors SET token = ? WHERE id = ?", (hashed, connector_id)).rowcount
+        )
+        if not changed:
+            raise _none()
+        return token
+
     async def remove(self, connector_id: str) -> None:
         """End a connector and forget what it brought; search keeps it (AUT-12). Raises NOT_FOUND."""
         removed = await self._database.write(
             lambda c: c.execute("DELETE FROM connectors WHERE id = ?", (connector_id,)).rowcount
         )
         if not removed:
-            raise ServiceError(Kind.NOT_FOUND, "There is no such connector.")
+            raise _none()
 
     async def admit(self, key: ConnectorKey) -> None:
         """Return if this token is this connector's. Raises UNAUTHENTICATED, REFUSED for another page's origin.
@@ -163,6 +174,14 @@ class ConnectorStore:
     def _about(self, connector_id: str, sealed: bytes) -> tuple[str, tuple[str, ...]]:
         name, *origins = json.loads(self._sealer.open(sealed, _about_context(connector_id)))
         return name, tuple(origins)
+
+
+def _new_token() -> str:
+    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def _none() -> ServiceError:
+    return ServiceError(Kind.NOT_FOUND, "There is no such connector.")
 
 
 def _about_context(connector_id: str) -> SealContext:

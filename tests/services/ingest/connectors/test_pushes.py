@@ -236,6 +236,25 @@ async def test_a_page_pushes_from_an_origin_that_is_allowed(ingest: Ingest) -> N
         await ingest.pushes.check(replace(free, origin=origin))
 
 
+async def test_a_new_token_replaces_the_old_one_and_finds_its_items(ingest: Ingest) -> None:
+    """The old one is refused at once, another connector's is left alone, and what was brought is known again (ING-13).
+
+    Broken to see it red: the old token left beside the new one; every connector's token replaced.
+    """
+    key, other = await ingest.connector(), await ingest.connector()
+    assert await ingest.pushes.push(key, ITEM) is Outcome.STORED
+    token = await ingest.pushes.renew(key.connector_id)
+    assert token.startswith("memoria_con_")
+    assert token.encode() not in ingest.path.read_bytes()
+    assert await refused(ingest.pushes, key, ITEM) is Kind.UNAUTHENTICATED
+    assert await ingest.pushes.push(replace(key, token=token), ITEM) is Outcome.UNCHANGED
+    assert await ingest.pushes.push(other, ITEM) is Outcome.STORED
+    assert await refused(ingest.pushes, replace(other, token=token), ITEM) is Kind.UNAUTHENTICATED
+    with pytest.raises(ServiceError) as caught:
+        await ingest.pushes.renew("push-0000000000000000")
+    assert caught.value.kind is Kind.NOT_FOUND
+
+
 async def test_a_removed_connector_brings_nothing_and_what_it_brought_stays(ingest: Ingest) -> None:
     """AUT-12. Its token is refused from then on, an item under way ends before that, and a second removal is NOT_FOUND.
 

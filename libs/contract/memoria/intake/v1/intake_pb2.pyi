@@ -208,6 +208,18 @@ class RemoveConnectorResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
+class RenewConnectorRequest(_message.Message):
+    __slots__ = ("connector_id",)
+    CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]
+    connector_id: str
+    def __init__(self, connector_id: _Optional[str] = ...) -> None: ...
+
+class RenewConnectorResponse(_message.Message):
+    __slots__ = ("token",)
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    token: str
+    def __init__(self, token: _Optional[str] = ...) -> None: ...
+
 class ConnectorKey(_message.Message):
     __slots__ = ("connector_id", "token", "origin")
     CONNECTOR_ID_FIELD_NUMBER: _ClassVar[int]

@@ -85,6 +85,11 @@ class IntakeServiceStub:
                 request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.SerializeToString,
                 response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.FromString,
                 _registered_method=True)
+        self.RenewConnector = channel.unary_unary(
+                '/memoria.intake.v1.IntakeService/RenewConnector',
+                request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorRequest.SerializeToString,
+                response_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorResponse.FromString,
+                _registered_method=True)
         self.CheckConnector = channel.unary_unary(
                 '/memoria.intake.v1.IntakeService/CheckConnector',
                 request_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.CheckConnectorRequest.SerializeToString,
@@ -173,6 +178,13 @@ class IntakeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RenewConnector(self, request, context):
+        """RenewConnector gives a push connector another token: the old one opens nothing any more. NOT_FOUND for none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CheckConnector(self, request, context):
         """CheckConnector says whether a token opens a connector, before a body is read for it. UNAUTHENTICATED for a token that
         is not this connector's, PERMISSION_DENIED for a page of another origin than it allows. PushItem checks again.
@@ -241,6 +253,11 @@ def add_IntakeServiceServicer_to_server(servicer, server):
                     servicer.RemoveConnector,
                     request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.FromString,
                     response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.SerializeToString,
+            ),
+            'RenewConnector': grpc.unary_unary_rpc_method_handler(
+                    servicer.RenewConnector,
+                    request_deserializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorRequest.FromString,
+                    response_serializer=memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorResponse.SerializeToString,
             ),
             'CheckConnector': grpc.unary_unary_rpc_method_handler(
                     servicer.CheckConnector,
@@ -524,6 +541,33 @@ class IntakeService:
             '/memoria.intake.v1.IntakeService/RemoveConnector',
             memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorRequest.SerializeToString,
             memoria_dot_intake_dot_v1_dot_intake__pb2.RemoveConnectorResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RenewConnector(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memoria.intake.v1.IntakeService/RenewConnector',
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorRequest.SerializeToString,
+            memoria_dot_intake_dot_v1_dot_intake__pb2.RenewConnectorResponse.FromString,
             options,
             channel_credentials,
             insecure,
