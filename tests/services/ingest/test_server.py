@@ -217,6 +217,7 @@ async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes, pushes: FakePu
             ("CreateConnector", pb.CreateConnectorRequest(name="Wiki")),
             ("ListConnectors", pb.ListConnectorsRequest(count=True)),
             ("RemoveConnector", pb.RemoveConnectorRequest(connector_id="push-1")),
+            ("RenewConnector", pb.RenewConnectorRequest(connector_id="push-1")),
             ("CheckConnector", pb.CheckConnectorRequest(key=KEY)),
             ("PushItem", pb.PushItemRequest(key=KEY, external_id="a", title="A", text="b")),
         ):
