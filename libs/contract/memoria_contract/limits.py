@@ -12,6 +12,12 @@ MAX_ITEM_TEXT = 1024 * 1024
 
 ITEM_TOO_LARGE = f"The text is larger than {MAX_ITEM_TEXT // 1024 // 1024} MiB, the most an item may have."
 
+CONNECTOR_NAME = 60
+"""Characters of what an owner calls a push connector."""
+
+CONNECTOR_ORIGINS = 10
+ORIGIN_LENGTH = 200
+
 REPLY_BYTES = 4 * 1024 * 1024
 """Of a reply: 256 verdicts are 30 kB, a feed page well under 1 MB."""
 

@@ -4,10 +4,7 @@ import re
 from collections.abc import Mapping
 
 from memoria_chassis.errors import Kind, ServiceError
-
-MAX_NAME = 60
-MAX_ORIGINS = 10
-MAX_ORIGIN = 200
+from memoria_contract.limits import CONNECTOR_NAME, CONNECTOR_ORIGINS, ORIGIN_LENGTH
 
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 
@@ -15,13 +12,13 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(
 def named(form: Mapping[str, str]) -> tuple[str, list[str]]:
     """A new connector's name and origins. Raises INVALID with what to change."""
     name = form.get("name", "").strip()
-    if not 1 <= len(name) <= MAX_NAME:
-        raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {MAX_NAME} characters.")
+    if not 1 <= len(name) <= CONNECTOR_NAME:
+        raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {CONNECTOR_NAME} characters.")
     # As a browser says them, so that they can be compared as they come: no path, not even its first slash.
     origins = [origin.rstrip("/") for origin in re.split(r"[\s,]+", form.get("origins", "").lower()) if origin]
-    if len(origins) > MAX_ORIGINS:
-        raise ServiceError(Kind.INVALID, f"A connector allows at most {MAX_ORIGINS} origins.")
-    if any(len(origin) > MAX_ORIGIN or not _ORIGIN.fullmatch(origin) for origin in origins):
+    if len(origins) > CONNECTOR_ORIGINS:
+        raise ServiceError(Kind.INVALID, f"A connector allows at most {CONNECTOR_ORIGINS} origins.")
+    if any(len(origin) > ORIGIN_LENGTH or not _ORIGIN.fullmatch(origin) for origin in origins):
         raise ServiceError(
             Kind.INVALID, "An origin is a scheme and a host, such as https://app.example, with a port if it has one."
         )

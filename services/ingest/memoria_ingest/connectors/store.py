@@ -12,13 +12,11 @@ from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey, fingerprint
 from memoria_chassis.sqlite import Database
+from memoria_contract.limits import CONNECTOR_NAME, CONNECTOR_ORIGINS, ORIGIN_LENGTH
 
 TOKEN_PREFIX = "memoria_con_"  # noqa: S105 - what a token starts with, so that secret scanners know one
 ID_PREFIX = "push-"
 MAX_CONNECTORS = 50
-MAX_NAME = 60
-MAX_ORIGINS = 10
-MAX_ORIGIN = 200
 _USED_FOLLOWS = 60
 
 
@@ -64,11 +62,11 @@ class ConnectorStore:
 
     async def new(self, name: str, origins: Sequence[str]) -> tuple[str, str]:
         """Make a connector: its id, and its token, which is shown this once. Raises INVALID or EXHAUSTED."""
-        if not 1 <= len(name) <= MAX_NAME:
-            raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {MAX_NAME} characters.")
-        if len(origins) > MAX_ORIGINS or any(not 1 <= len(origin) <= MAX_ORIGIN for origin in origins):
+        if not 1 <= len(name) <= CONNECTOR_NAME:
+            raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {CONNECTOR_NAME} characters.")
+        if len(origins) > CONNECTOR_ORIGINS or any(not 1 <= len(origin) <= ORIGIN_LENGTH for origin in origins):
             raise ServiceError(
-                Kind.INVALID, f"A connector allows at most {MAX_ORIGINS} origins of {MAX_ORIGIN} characters."
+                Kind.INVALID, f"A connector allows at most {CONNECTOR_ORIGINS} origins of {ORIGIN_LENGTH} characters."
             )
         id_, token = ID_PREFIX + secrets.token_hex(8), _new_token()
         about = self._sealer.seal(json.dumps([name, *origins]).encode(), _about_context(id_))
