@@ -71,7 +71,7 @@ async def build(process: Process) -> None:
         extract=ExtractClient(process.peer("extract")),
         mailer=make_mailer(process),
         limits=SignInLimits(process.clock),
-        renderer=Renderer(process.clock, settings.ai.position, settings.home_sign_in),
+        renderer=Renderer(process.clock, settings.ai.position, settings.home),
         origin=origin,
         home=home,
         trusted_proxies=frozenset(settings.gateway.trusted_proxies),

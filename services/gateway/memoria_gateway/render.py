@@ -59,7 +59,8 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._env.globals["assistant"] = assistant
-        self._env.globals["home"] = home and {"id": home.consumer_id, "directory": home.directory_origin}
+        self._env.globals["consumer_id"] = home.consumer_id if home else ""  # set where people sign in by the home
+        self._env.globals["directory"] = home.directory_origin if home else ""
         self._env.filters["app"] = app_name
         self._env.filters["day"] = lambda moment: f"{moment:%Y-%m-%d}" if moment else ""
         self._env.filters["moment"] = moment

@@ -274,7 +274,7 @@ class Pod:
             extract=extract,
             mailer=mailer,
             limits=SignInLimits(self.clock),
-            renderer=Renderer(self.clock, "off", settings.home_sign_in),
+            renderer=Renderer(self.clock, "off", settings.home),
             origin=origin,
             home=home,
         )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memoria_chassis.config import load_settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.views import Notice, Page, Part, app_name
 from memoria_search.resident import OPENING
@@ -228,3 +229,16 @@ async def test_another_sites_link_opens_a_page(pod) -> None:
         for path in ("/", "/?q=tide"):
             reply = await ann.get(path, headers=headers | {"referer": "https://demo.home.example/"})
             assert reply.status_code == 200, (headers, path)
+
+
+async def test_a_directory_of_apps_is_linked_in_either_shape(make_pod) -> None:
+    """Beside a roster too, where nobody signs in by the home; without one there is no such link (AUT-22)."""
+    environment = {
+        "MEMORIA_HOME_URL": "https://demo.home.suite.test",
+        "HOME_DIRECTORY_ORIGIN": "https://apps.suite.test",
+    }
+    suite = await make_pod(settings=load_settings(environment)).signed_in()
+    page = (await suite.get("/")).text
+    assert '<a href="https://apps.suite.test" rel="noreferrer">All apps</a>' in page
+    assert "/account/home" not in page
+    assert "consumer_id" not in page
