@@ -35,15 +35,17 @@ def make_mailer(process: Process) -> Mailer:
     return Outbox(settings.data.dir / "outbox", settings.mail.sender, time.time_ns)
 
 
-def make_home(process: Process, database: Database, *, https: bool) -> HomeAdapter | None:
+def make_home(process: Process, database: Database, origin: str) -> HomeAdapter | None:
     """The sign-in by a home, where it is configured (AUT-22)."""
     home = process.settings.home_sign_in
     if home is None:
         return None
+    if home.issuer == origin:
+        raise ServiceError(Kind.INVALID, "home.issuer is this instance's own origin")
     key = process.key()
     store = HomeStore(database, key, ServiceKey(home.exchange_key([key.key])), process.clock)
     verify = Verifier(home.issuer, home.consumer_id, home.keys_base64).verify
-    return HomeAdapter(home.issuer, home.consumer_id, verify, store, PendingSealer(key), https)
+    return HomeAdapter(home.issuer, home.consumer_id, verify, store, PendingSealer(key), origin.startswith("https:"))
 
 
 async def build(process: Process) -> None:
@@ -59,7 +61,7 @@ async def build(process: Process) -> None:
     store = Store(database, key, process.clock)
     gate = GateClient(process.peer("authz"))
     csrf = Csrf(key.purpose("csrf"), origin)
-    home = make_home(process, database, https=https)
+    home = make_home(process, database, origin)
     ingest = process.peer("ingest")
     desk = Desk(
         store=store,

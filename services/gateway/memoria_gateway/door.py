@@ -66,7 +66,10 @@ class Door:
                 return session.holder
             case Method.HOME:
                 # Without a home nothing is left that could say whose subject it was: it is no address (AUT-27).
-                return await self._home.address_of(session.holder) if self._home else None
+                binding_id, _, subject = session.holder.partition(" ")
+                binding = await self._home.binding_of(subject) if self._home else None
+                # One that was made since is another: whoever removed the link meant that this session ends.
+                return binding.address if binding and binding.id == binding_id else None
             case _:
                 assert_never(session.method)
 

@@ -47,7 +47,7 @@ class Method(StrEnum):
     """How a session was begun, which says what its holder is (AUT-27)."""
 
     LINK = "link"  # an address, by a link in a mail
-    HOME = "home"  # a subject of the home's, by its assertion
+    HOME = "home"  # a binding's id and the home's subject, by its assertion
 
 
 _PURPOSE = {Method.LINK: "session", Method.HOME: "home-session"}

@@ -25,12 +25,20 @@ MIGRATION = """
         id TEXT PRIMARY KEY, address_print BLOB NOT NULL UNIQUE, address BLOB NOT NULL
     ) STRICT;
     CREATE TABLE home_bindings (
-        subject_print BLOB PRIMARY KEY, identity TEXT NOT NULL UNIQUE REFERENCES home_identities (id)
+        subject_print BLOB PRIMARY KEY, identity TEXT NOT NULL UNIQUE REFERENCES home_identities (id), id TEXT NOT NULL
     ) STRICT
 """
 
 PARKED_SECONDS = 120  # a redirect's time and a slow line's; the browser follows at once
 CANDIDATE_SECONDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A confirmed binding. Each one has an id of its own: a session rests on this one and not on a later one."""
+
+    id: str
+    address: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +145,7 @@ class HomeStore:
                 "SELECT id FROM home_identities WHERE address_print = ?", (address_print,)
             ).fetchone()
             try:
-                connection.execute("INSERT INTO home_bindings VALUES (?, ?)", (subject_print, identity))
+                connection.execute("INSERT INTO home_bindings VALUES (?, ?, ?)", (subject_print, identity, fresh))
             except sqlite3.IntegrityError:
                 raise ServiceError(Kind.CONFLICT, "One of the two is linked already. Remove that link first.") from None
 
@@ -158,21 +166,23 @@ class HomeStore:
         print_ = self._address(address)
         row = await self._database.read(
             lambda c: c.execute(
-                "SELECT 1 FROM home_bindings JOIN home_identities ON id = identity WHERE address_print = ?", (print_,)
+                "SELECT 1 FROM home_bindings b JOIN home_identities i ON i.id = identity WHERE address_print = ?",
+                (print_,),
             ).fetchone()
         )
         return row is not None
 
-    async def address_of(self, subject: str) -> str | None:
-        """The local address behind a subject, or None where no binding was confirmed (AUT-23). Allocates nothing."""
+    async def binding_of(self, subject: str) -> Binding | None:
+        """The binding of a subject, or None where none was confirmed (AUT-23). Allocates nothing."""
         print_ = self._print(subject)
         row = await self._database.read(
             lambda c: c.execute(
-                "SELECT id, address FROM home_bindings JOIN home_identities ON id = identity WHERE subject_print = ?",
+                "SELECT b.id, i.id, i.address FROM home_bindings b JOIN home_identities i ON i.id = identity"
+                " WHERE subject_print = ?",
                 (print_,),
             ).fetchone()
         )
-        return None if row is None else self._bindings.open(row[1], _identity(row[0])).decode()
+        return None if row is None else Binding(row[0], self._bindings.open(row[2], _identity(row[1])).decode())
 
     def _print(self, subject: str) -> bytes:
         return fingerprint(self._subjects, subject.encode())

@@ -78,15 +78,17 @@ def routes(desk: Desk) -> list[Route]:
         return response
 
     async def signed_in(request: Request, home: HomeAdapter, pending: Pending, handle: str, subject: str) -> Response:
-        address = await home.store.address_of(subject)
-        if address is not None:
-            await desk.gate.admit(address)  # before the handle is used up: a moment without authz costs nobody theirs
+        binding = await home.store.binding_of(subject)
+        if binding is not None:
+            await desk.gate.admit(
+                binding.address
+            )  # before the handle is used up: a moment without authz costs nobody theirs
         if not await home.store.take(handle):
             raise Rejected
-        if address is None:
+        if binding is None:
             return desk.renderer.page(request, "home_unlinked.html", 403, local_first=LOCAL_FIRST)
         response = RedirectResponse("/auth/landed?" + urlencode({"next": pending.next_path}), 303)
-        await desk.door.sign_in(request, response, subject, Method.HOME)
+        await desk.door.sign_in(request, response, f"{binding.id} {subject}", Method.HOME)
         return response
 
     async def proposed(request: Request, home: HomeAdapter, pending: Pending, handle: str, subject: str) -> Response:

@@ -156,12 +156,14 @@ def test_the_directory_has_the_suites_own_name_too() -> None:
 
 
 def test_keys_that_are_none_stop_the_gateway() -> None:
-    """An empty key set is found at the start and not at the first sign-in."""
+    """An empty key set is found at the start and not at the first sign-in; so is an issuer that is ourselves."""
     process: Any = SimpleNamespace(settings=load_settings(WHOLE), clock=None)
     process.key = lambda: service_key_from(b"i" * 32, "gateway")
     database: Any = None  # no file is touched before the refusal
     with pytest.raises(ServiceError) as stopped:
-        make_home(process, database, https=True)
+        make_home(process, database, "https://demo.memoria.example")
     assert stopped.value.kind is Kind.INVALID
+    with pytest.raises(ServiceError, match="own origin"):
+        make_home(process, database, WHOLE["MEMORIA_HOME_ISSUER"])
     process.settings = load_settings({})
-    assert make_home(process, database, https=True) is None
+    assert make_home(process, database, "https://demo.memoria.example") is None

@@ -65,7 +65,7 @@ async def test_nothing_is_allocated_until_the_person_confirms(home: Any) -> None
     assert (await ann.get(place)).headers["location"] == f"{PATH}/confirm"
     asking = await ann.get(f"{PATH}/confirm")
     assert ANN in asking.text
-    assert await store.address_of("person-1") is None
+    assert await store.binding_of("person-1") is None
     assert not await store.bound(ANN)
     counted = home.counts()
     assert (counted["home_identities"], counted["home_bindings"], counted["home_candidates"]) == (0, 0, 1)
@@ -74,7 +74,7 @@ async def test_nothing_is_allocated_until_the_person_confirms(home: Any) -> None
     assert home.counts()["home_bindings"] == 0
     form = {"csrf": await ann.form(f"{PATH}/confirm")}
     assert (await ann.post(f"{PATH}/confirm", data=form)).status_code == 303
-    assert await store.address_of("person-1") == ANN
+    assert (await store.binding_of("person-1")).address == ANN
     assert (await ann.post(f"{PATH}/confirm", data=form)).status_code == 409
     assert home.counts()["home_bindings"] == home.counts()["home_identities"] == 1
 
@@ -116,7 +116,7 @@ async def test_one_to_one(home: Any) -> None:
     refused = await bob.post(f"{PATH}/confirm", data={"csrf": await bob.form("/")})
     assert refused.status_code == 409
     assert ANN not in refused.text
-    assert await home.adapter(home.pod).store.address_of("person-1") == ANN
+    assert (await home.adapter(home.pod).store.binding_of("person-1")).address == ANN
     assert home.counts()["home_identities"] == 1
 
 
@@ -152,10 +152,10 @@ async def test_a_person_taken_off_the_list_loses_the_homes_sessions_too(home: An
 
 
 async def test_removing_the_link_ends_what_rested_on_it(home: Any) -> None:
-    """Every session by the home, at once; the one by mail stays; a forged form removes nothing. Linked anew, the
-    identity is the old one.
+    """Every session by the home, at once and for good; the one by mail stays; a forged form removes nothing. Linked
+    anew, by the same person or another, the identity is the old one and the old sessions are still nobody's.
 
-    Broken to see it red: the binding left where `unlink` is sent.
+    Broken to see it red: the binding left where `unlink` is sent; the binding's id not compared.
     """
     ann = await home.linked()
     browser = await home.signed_in()
@@ -166,8 +166,13 @@ async def test_removing_the_link_ends_what_rested_on_it(home: Any) -> None:
     assert (await ann.post(PATH, data={"csrf": await ann.form("/"), "unlink": "yes"})).headers["location"] == PATH
     assert (await browser.get("/")).headers["location"] == "/signin"
     assert (await ann.get("/")).status_code == 200
-    await home.linked()
+    again = await home.linked()
     assert await home.pod.database.read(lambda c: c.execute(identity).fetchall()) == before
+    assert (await browser.get("/")).headers["location"] == "/signin"
+    await again.post(PATH, data={"csrf": await again.form("/"), "unlink": "yes"})
+    await home.linked(BOB)
+    assert (await browser.get("/")).headers["location"] == "/signin"
+    assert (await (await home.signed_in()).get("/")).status_code == 200
 
 
 async def test_where_the_home_is_switched_off_its_sessions_are_nobodys(home: Any, make_pod: Callable[..., Any]) -> None:
@@ -209,9 +214,11 @@ async def test_bindings_are_sealed_under_the_exchange_key_and_bound_to_their_row
     assert all(word not in held for word in (b"person-1", b"person-2", ANN.encode(), BOB.encode()))
     for key in (ServiceKey(b"y" * 32), home.pod.key):
         other = HomeStore(home.pod.database, home.pod.key, key, home.pod.clock)
-        assert await other.address_of("person-1") is None
+        assert await other.binding_of("person-1") is None
     store = HomeStore(home.pod.database, ServiceKey(b"z" * 32), ServiceKey(EXCHANGE), home.pod.clock)
-    assert await store.address_of("person-1") == ANN  # whatever the service's own key: the binding is not under it
+    assert (
+        await store.binding_of("person-1")
+    ).address == ANN  # whatever the service's own key: the binding is not under it
 
     def swap(connection: sqlite3.Connection) -> None:
         rows = connection.execute("SELECT id, address FROM home_identities").fetchall()
@@ -220,5 +227,5 @@ async def test_bindings_are_sealed_under_the_exchange_key_and_bound_to_their_row
 
     await home.pod.database.write(swap)
     with pytest.raises(SealError) as failed:
-        await store.address_of("person-1")
+        await store.binding_of("person-1")
     assert failed.value.reason == "authentication failed"
