@@ -46,7 +46,14 @@ class DerivedClaim:
     roots: tuple[Root, ...]
 
 
-Claim = SiblingClaim | OwnedClaim | DerivedClaim | OwnerlessClaim
+@dataclass(frozen=True, slots=True)
+class ProbeClaim:
+    """Whether an app answers, asked about an item that it cannot have: hidden and absent then take the same round."""
+
+    app: str
+
+
+Claim = SiblingClaim | OwnedClaim | DerivedClaim | ProbeClaim | OwnerlessClaim
 
 
 class Ruling(Enum):

@@ -5,7 +5,17 @@ from typing import assert_never
 
 from memoria.gate.v1 import gate_pb2 as pb
 from memoria_authz.anomaly.breakers import Finding, Findings, Lack, State
-from memoria_authz.claims import Claim, DerivedClaim, OwnedClaim, OwnedRoot, OwnerlessClaim, Root, Ruling, SiblingClaim
+from memoria_authz.claims import (
+    Claim,
+    DerivedClaim,
+    OwnedClaim,
+    OwnedRoot,
+    OwnerlessClaim,
+    ProbeClaim,
+    Root,
+    Ruling,
+    SiblingClaim,
+)
 from memoria_authz.orders import Order, OrderKind
 from memoria_authz.roster import model as roster
 from memoria_contract.types import ItemId, Pair, Revision
@@ -35,6 +45,8 @@ def _claim(message: pb.Claim) -> Claim:
             return _sibling(message.sibling)
         case "owned":
             return OwnedClaim(message.owned.document_id, message.owned.present)
+        case "probe":
+            return ProbeClaim(message.probe.app)
         case "derived":
             return DerivedClaim(tuple(_root(root) for root in message.derived.roots))
         case _:

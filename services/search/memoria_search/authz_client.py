@@ -9,7 +9,7 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc.client import Peer
 from memoria_contract.types import Subject
 from memoria_contract.wire import subject_to_wire
-from memoria_search.ruling import OMIT, SPEAK, Cause, Claim, Disposition, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.ruling import OMIT, SPEAK, Cause, Claim, Disposition, OwnedClaim, ProbeClaim, Ruling, SiblingClaim
 
 _TIMEOUT = 1.0  # seconds: 800 ms that siblings have (RET-07), and the way there and back; the page is due in 1.2
 
@@ -40,6 +40,8 @@ def _to_wire(claim: Claim) -> pb.Claim:
             return pb.Claim(sibling=pb.SiblingClaim(app=app, item_id=item_id, revision=revision))
         case OwnedClaim(document_id, present):
             return pb.Claim(owned=pb.OwnedClaim(document_id=document_id, present=present))
+        case ProbeClaim(app):
+            return pb.Claim(probe=pb.ProbeClaim(app=app))
         case _:
             assert_never(claim)
 

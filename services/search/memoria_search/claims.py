@@ -1,13 +1,11 @@
 """What owners are asked of a document, and of what is not there, so that hidden and absent take the same round."""
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 
 from memoria_chassis.errors import Kind, ServiceError
-from memoria_contract.types import ItemId, Revision
 from memoria_search.corpus.model import DocumentRef
 from memoria_search.notices import Notice, NoticeKind
-from memoria_search.ruling import Claim, Disposition, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.ruling import Claim, Disposition, OwnedClaim, ProbeClaim, Ruling, SiblingClaim
 
 
 def claim_of(ref: DocumentRef) -> Claim:
@@ -17,13 +15,13 @@ def claim_of(ref: DocumentRef) -> Claim:
     return SiblingClaim(ref.app, ref.item_id, ref.revision)
 
 
-def decoys(apps: Iterable[str]) -> dict[str, Claim]:
-    """For each app a claim on an item it cannot have, by a key that no document id is."""
-    return {_key(app): SiblingClaim(app, ItemId(secrets.token_urlsafe(12)), Revision("-")) for app in apps}
+def probes(apps: Iterable[str]) -> dict[str, Claim]:
+    """For each app the question whether it answers, by a key that no document id is."""
+    return {_key(app): ProbeClaim(app) for app in apps}
 
 
 def silent_app(apps: Sequence[str], rulings: Mapping[str, Ruling], own: str | None = None) -> Notice:
-    """Which app did not answer, of those asked about an item they cannot have; the document's own only where none was.
+    """Which app did not answer, of those that were probed; the document's own only where none was.
 
     Raises NOT_FOUND where all answered.
     """

@@ -17,7 +17,7 @@ from typing import assert_never
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_contract.types import Author, Subject
-from memoria_search.claims import claim_of, decoys, not_found, silent_app
+from memoria_search.claims import claim_of, not_found, probes, silent_app
 from memoria_search.corpus.catalogue import Catalogue
 from memoria_search.corpus.model import FILES, Chunk, DocumentRef, Metadata
 from memoria_search.corpus.sources import Sources
@@ -157,7 +157,7 @@ class Gate:
         asked: dict[str, Claim] = {document_id: claim_of(ref) if ref else OwnedClaim(document_id, present=False)}
         asked |= {part.document_id: claim_of(part) for part in parts}
         apps = [source.app for source in self._sources.all()]
-        asked |= decoys(apps)
+        asked |= probes(apps)
         rulings = await self._rulings(subject, asked)
         ruling = rulings[document_id]
         match ruling.disposition:

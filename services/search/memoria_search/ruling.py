@@ -25,7 +25,14 @@ class OwnedClaim:
     present: bool
 
 
-Claim = SiblingClaim | OwnedClaim
+@dataclass(frozen=True, slots=True)
+class ProbeClaim:
+    """Does this app answer at all? Omitted if so, withheld if not; what it says counts for nothing."""
+
+    app: str
+
+
+Claim = SiblingClaim | OwnedClaim | ProbeClaim
 
 
 class Disposition(Enum):

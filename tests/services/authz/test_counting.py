@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import grpc
+import pytest
 
 from memoria.gate.v1 import gate_pb2 as pb
 from memoria.sibling.v1 import sibling_pb2
 from memoria_authz.anomaly.ledger import Ledger
 from memoria_authz.anomaly.tally import Answers, Fetches, Tally
-from memoria_authz.claims import OwnedClaim, SiblingClaim
+from memoria_authz.claims import OwnedClaim, ProbeClaim, Ruling, SiblingClaim
 from memoria_chassis.aead import Sealer
 from memoria_contract.types import Subject
 
@@ -56,6 +57,35 @@ async def test_only_visible_and_refused_are_counted_and_a_decoy_never(
     assert await answers(house, "docs") == [Answers(1, 1)]
     assert house.siblings["sheets"].asked
     assert await answers(house, "sheets") == []
+
+
+@pytest.mark.parametrize("verdict", [v for v in sibling_pb2.Verdict.values() if v])
+async def test_what_is_said_to_a_probe_counts_and_orders_nothing(
+    house: House, ann: Subject, claim: Callable[..., SiblingClaim], verdict: int
+) -> None:
+    """A document page probes every app. Whatever one says to that, no reader was refused, nothing was restored, and no
+    item is fetched that no feed named; only whether it answered is seen, beside a real item too (RET-09, RET-13).
+
+    Broken to see it red, each in turn: the probe's answer counted; its order written; an answer taken for none.
+    """
+    house.siblings["docs"].say = house.siblings["sheets"].say = lambda request: sibling_pb2.AuthorizeResponse(
+        verdicts=[
+            sibling_pb2.ItemVerdict(
+                item_id=each.item_id,
+                revision=each.revision,
+                verdict=sibling_pb2.VERDICT_VISIBLE if each.item_id == "1" else verdict,
+            )
+            for each in request.items
+        ]
+    )
+    rulings = await house.bench.rule(ann, [claim("docs"), ProbeClaim("docs"), ProbeClaim("sheets"), ProbeClaim("gone")])
+    answered = Ruling.WITHHOLD_NO_ANSWER if verdict == sibling_pb2.VERDICT_UNKNOWN else Ruling.OMIT
+    assert rulings == [Ruling.SPEAK, answered, answered, Ruling.WITHHOLD_NO_ANSWER]
+    assert await answers(house, "docs") == [Answers(1, 0)]
+    assert await answers(house, "sheets") == []
+    assert (await tally(house, "sheets")).restored_at == 0
+    assert await house.orders.open() == []
+    assert [len(asked.items) for asked in house.siblings["docs"].asked] == [2]
 
 
 async def test_an_outage_counts_nothing(house: House, ann: Subject, claim: Callable[..., SiblingClaim]) -> None:

@@ -31,7 +31,7 @@ from memoria_search.index.vectors.space import Embedder
 from memoria_search.notices import Notice
 from memoria_search.retrieve.candidates import Retriever
 from memoria_search.retrieve.dense import Dense
-from memoria_search.ruling import SPEAK, Claim, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.ruling import SPEAK, Claim, OwnedClaim, ProbeClaim, Ruling, SiblingClaim
 from memoria_search.search import Found, Searcher
 
 ANN = Subject(SubjectKind.ADDRESS, "ann@example.test")
@@ -59,6 +59,8 @@ class FakeArbiter:
                 return item_id
             case OwnedClaim(document_id, _):
                 return document_id
+            case ProbeClaim(app):
+                return f"/{app}"
 
 
 class House:

@@ -9,7 +9,18 @@ from memoria_chassis.errors import Kind, ServiceError
 from memoria_search.corpus.model import SourceState
 from memoria_search.gate import Passage, SpokenDocument, State, window
 from memoria_search.notices import Notice, NoticeKind
-from memoria_search.ruling import NO_ANSWER, OMIT, SPEAK, Cause, Claim, Disposition, OwnedClaim, Ruling, SiblingClaim
+from memoria_search.ruling import (
+    NO_ANSWER,
+    OMIT,
+    SPEAK,
+    Cause,
+    Claim,
+    Disposition,
+    OwnedClaim,
+    ProbeClaim,
+    Ruling,
+    SiblingClaim,
+)
 
 STALE = Ruling(Disposition.WITHHOLD, Cause.STALE)
 AHEAD = Ruling(Disposition.WITHHOLD, Cause.AHEAD)
@@ -347,7 +358,7 @@ async def test_what_is_not_held_is_not_found_even_if_authz_speaks(house: House) 
 async def test_an_outage_does_not_tell_hidden_from_absent(house: House) -> None:
     """While an app does not answer, hidden, absent and unruled documents are withheld alike (F03).
 
-    Broken to see red: no item asked about for the apps that own nothing of the question; `_silent` naming the
+    Broken to see red: the apps not probed; `_silent` naming the
     document's own app first.
     """
     for app in ("docs", "sheets"):
@@ -359,7 +370,7 @@ async def test_an_outage_does_not_tell_hidden_from_absent(house: House) -> None:
     def sheets_is_down(claims: list[Claim]) -> list[Ruling]:
         told = [house.arbiter.rulings.get(house.arbiter._name(claim), SPEAK) for claim in claims]
         return [
-            NO_ANSWER if isinstance(claim, SiblingClaim) and claim.app == "sheets" else ruling
+            NO_ANSWER if isinstance(claim, SiblingClaim | ProbeClaim) and claim.app == "sheets" else ruling
             for claim, ruling in zip(claims, told, strict=True)
         ]
 

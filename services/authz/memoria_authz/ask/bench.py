@@ -7,7 +7,16 @@ from typing import Protocol, assert_never
 
 from memoria_authz.admission import Admission
 from memoria_authz.anomaly.counters import Counters
-from memoria_authz.claims import Claim, DerivedClaim, OwnedClaim, OwnedRoot, OwnerlessClaim, Ruling, SiblingClaim
+from memoria_authz.claims import (
+    Claim,
+    DerivedClaim,
+    OwnedClaim,
+    OwnedRoot,
+    OwnerlessClaim,
+    ProbeClaim,
+    Ruling,
+    SiblingClaim,
+)
 from memoria_authz.orders import WorkOrders
 from memoria_chassis import log
 from memoria_chassis.errors import Kind, ServiceError
@@ -55,14 +64,18 @@ class Bench:
         if not self._admission.answers:
             return [Ruling.WITHHOLD_NO_ANSWER] * len(claims)
         wanted: dict[str, dict[Pair, None]] = {app: {} for app in self._askers}
+        wanted |= {claim.app: {} for claim in claims if isinstance(claim, ProbeClaim)}
         for claim in claims:  # 2
             for root in claim.roots if isinstance(claim, DerivedClaim) else [claim]:
                 if isinstance(root, SiblingClaim):
                     wanted.setdefault(root.app, {})[root.pair] = None
-        apps = list(wanted)
-        answers = await asyncio.gather(*(self._ask(app, subject, list(wanted[app]) or [decoy()]) for app in apps))
-        said = dict(zip(apps, answers, strict=True))
-        rulings = [self._rule_one(claim, said) for claim in claims]  # 3
+        probed = {claim.app for claim in claims if isinstance(claim, ProbeClaim)}
+        # Of every app that owns nothing here, and of one whose answer must be seen whatever it owns.
+        decoys = {app: decoy() for app, pairs in wanted.items() if not pairs or app in probed}
+        asked = {app: [*pairs, *([decoys[app]] if app in decoys else [])] for app, pairs in wanted.items()}
+        answers = await asyncio.gather(*(self._ask(app, subject, pairs) for app, pairs in asked.items()))
+        said = dict(zip(asked, answers, strict=True))
+        rulings = [self._rule_one(claim, said, decoys) for claim in claims]  # 3
         verdicts = [
             (app, pair, said[app].get(pair, Verdict.UNKNOWN)) for app, pairs in wanted.items() for pair in pairs
         ]
@@ -90,7 +103,9 @@ class Bench:
         return await asker.ask(subject, pairs)
 
     @classmethod
-    def _rule_one(cls, claim: Claim | OwnedRoot, said: Mapping[str, Mapping[Pair, Verdict]]) -> Ruling:
+    def _rule_one(
+        cls, claim: Claim | OwnedRoot, said: Mapping[str, Mapping[Pair, Verdict]], decoys: Mapping[str, Pair]
+    ) -> Ruling:
         match claim:
             case SiblingClaim(app, pair):
                 return ruling_for(said[app].get(pair, Verdict.UNKNOWN))
@@ -100,10 +115,13 @@ class Bench:
                 )
                 return Ruling.WITHHOLD_NO_ANSWER
             case DerivedClaim(roots):
-                return together([cls._rule_one(root, said) for root in roots])
+                return together([cls._rule_one(root, said, decoys) for root in roots])
             case OwnedRoot(_, recorded, held):
                 # Superseded is no denial: what was made from it is made anew (ING-20, step 3).
                 return Ruling.OMIT if held is None else Ruling.SPEAK if held == recorded else Ruling.WITHHOLD_STALE
+            case ProbeClaim(app):
+                answered = said[app].get(decoys[app], Verdict.UNKNOWN) is not Verdict.UNKNOWN
+                return Ruling.OMIT if answered else Ruling.WITHHOLD_NO_ANSWER
             case OwnedClaim(_, present):
                 # The first fact, admission, was established in step 1; a deleted document is like one never written.
                 return Ruling.SPEAK if present else Ruling.OMIT

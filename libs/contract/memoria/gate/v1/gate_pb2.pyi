@@ -144,15 +144,23 @@ class DerivedClaim(_message.Message):
     roots: _containers.RepeatedCompositeFieldContainer[Root]
     def __init__(self, roots: _Optional[_Iterable[_Union[Root, _Mapping]]] = ...) -> None: ...
 
+class ProbeClaim(_message.Message):
+    __slots__ = ("app",)
+    APP_FIELD_NUMBER: _ClassVar[int]
+    app: str
+    def __init__(self, app: _Optional[str] = ...) -> None: ...
+
 class Claim(_message.Message):
-    __slots__ = ("sibling", "owned", "derived")
+    __slots__ = ("sibling", "owned", "derived", "probe")
     SIBLING_FIELD_NUMBER: _ClassVar[int]
     OWNED_FIELD_NUMBER: _ClassVar[int]
     DERIVED_FIELD_NUMBER: _ClassVar[int]
+    PROBE_FIELD_NUMBER: _ClassVar[int]
     sibling: SiblingClaim
     owned: OwnedClaim
     derived: DerivedClaim
-    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedClaim, _Mapping]] = ..., derived: _Optional[_Union[DerivedClaim, _Mapping]] = ...) -> None: ...
+    probe: ProbeClaim
+    def __init__(self, sibling: _Optional[_Union[SiblingClaim, _Mapping]] = ..., owned: _Optional[_Union[OwnedClaim, _Mapping]] = ..., derived: _Optional[_Union[DerivedClaim, _Mapping]] = ..., probe: _Optional[_Union[ProbeClaim, _Mapping]] = ...) -> None: ...
 
 class AuthorizeRequest(_message.Message):
     __slots__ = ("subject", "claims")
