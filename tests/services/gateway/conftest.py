@@ -170,6 +170,7 @@ class FakePushes:
     def __init__(self) -> None:
         self.listed = [PushConnector(CONNECTOR, "Wiki", (), datetime(2026, 5, 1, tzinfo=UTC), None, 3)]
         self.token = TOKEN
+        self.others: dict[str, str] = {}
         self.allowed: set[str] = set()
         self.made: list[tuple[str, tuple[str, ...]]] = []
         self.removed: list[str] = []
@@ -202,7 +203,7 @@ class FakePushes:
         self.checked.append(presented)
         if self.down:
             raise self.down
-        if (presented.connector_id, presented.token) != (CONNECTOR, self.token):
+        if ({CONNECTOR: self.token} | self.others).get(presented.connector_id) != presented.token:
             raise ServiceError(Kind.UNAUTHENTICATED, "This connector's own token is needed.")
         if presented.origin and self.allowed and presented.origin not in self.allowed:
             raise ServiceError(Kind.REFUSED, "This connector takes nothing from pages of this origin.")

@@ -1,6 +1,8 @@
 """The door of programs that push: JSON read strictly, refusals that repeat nothing, nothing lost half-way (AMD-06)."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +13,8 @@ from hypothesis import strategies as st
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.push_items import MAX_BODY, MAX_ITEMS, PushedItem, read_items
 
-CONNECTOR = "push-00112233445566aa"
+CONNECTOR, OTHER = "push-00112233445566aa", "push-ffeeddccbbaa9988"
+OTHER_TOKEN = "memoria_con_" + "u" * 43
 PATH = f"/connectors/{CONNECTOR}/items"
 CANARY = "zq-secret-canary"
 ITEM = {"external_id": "a", "title": "A", "text": "b"}
@@ -137,6 +140,33 @@ async def test_a_body_is_bounded_while_it_arrives(pod: Any, program: Any) -> Non
     assert (reply.status_code, reply.json()["error"]["kind"]) == (413, "out_of_range")
     assert "8 MiB" in reply.json()["error"]["message"]
     assert sent <= MAX_BODY + 2 * MIB
+
+
+async def test_a_connector_whose_bodies_drip_in_holds_no_other_up(pod: Any) -> None:
+    """Six requests of one that never end, and another's is answered; those that are cut off leave nothing behind.
+
+    Broken to see it red: a slot of all connectors taken before the body is there.
+    """
+    own = {"authorization": f"Bearer {pod.pushes.token}", "content-type": "application/json"}
+    never = asyncio.Event()
+
+    async def drip() -> AsyncIterator[bytes]:
+        yield b"{"
+        await never.wait()
+
+    slow = [asyncio.create_task(pod.browser(headers=own).post(PATH, content=drip())) for _ in range(6)]
+    await asyncio.sleep(0.05)
+    pod.pushes.others[OTHER] = OTHER_TOKEN
+    other = {"authorization": f"Bearer {OTHER_TOKEN}"}
+    reply = await asyncio.wait_for(
+        pod.browser(headers=other).post(PATH.replace(CONNECTOR, OTHER), json={"items": [ITEM]}), 10
+    )
+    assert reply.status_code == 200
+    assert len(pod.pushes.items) == 1
+    for task in slow:
+        task.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+    assert (await pod.browser(headers=own).post(PATH, json={"items": [ITEM]})).status_code == 200
 
 
 async def test_nothing_is_read_for_a_token_that_is_not_taken(pod: Any) -> None:

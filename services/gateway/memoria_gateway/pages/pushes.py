@@ -3,6 +3,7 @@
 import asyncio
 import re
 from typing import Any
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.routing import Route
@@ -16,25 +17,31 @@ from memoria_gateway.render import Json, json_error
 CONNECTOR_ID = re.compile(r"push-[0-9a-f]{16}")
 _TOKEN = re.compile(r"memoria_con_[A-Za-z0-9_-]{43}")
 _AT_ONCE = 4
-"""Requests whose bodies are held at a time: each has up to 8 MiB, and several times that once it is read."""
+"""Requests that are read at a time: each has up to 8 MiB, and several times that once it is parsed."""
 
-_BODY_SECONDS = 120
+_EACH = 2
+"""Requests of one connector at a time: one whose bodies drip in holds itself up and no other."""
+
+_BODY_SECONDS = 60
 
 
 def routes(desk: Desk) -> list[Route]:
     """The door of programs that push."""
     slots = asyncio.Semaphore(_AT_ONCE)
+    turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def push(request: Request) -> Json:
         presented = _presented(request)
         await desk.pushes.check(presented)  # before a byte of the body is read
-        async with slots:
+        turn = turns.setdefault(presented.connector_id, asyncio.Semaphore(_EACH))
+        async with turn:
             try:
                 async with asyncio.timeout(_BODY_SECONDS):
                     body = await _body(request)
             except TimeoutError:
                 raise ServiceError(Kind.DEADLINE, "The body did not arrive in time; nothing of it was taken.") from None
-            return await _push_all(desk, presented, await asyncio.to_thread(read_items, body))
+            async with slots:
+                return await _push_all(desk, presented, await asyncio.to_thread(read_items, body))
 
     return [Route("/connectors/{id}/items", push, methods=["POST"])]
 
@@ -45,7 +52,7 @@ def _presented(request: Request) -> Presented:
     connector_id, token = request.path_params["id"], token.strip()
     if kind.lower() != "bearer" or not _TOKEN.fullmatch(token) or not CONNECTOR_ID.fullmatch(connector_id):
         raise ServiceError(Kind.UNAUTHENTICATED, "This connector's own token is needed.")
-    return Presented(connector_id, token, request.headers.get("origin", ""))
+    return Presented(connector_id, token, ", ".join(request.headers.getlist("origin")))  # two are none that is allowed
 
 
 async def _body(request: Request) -> bytes:
