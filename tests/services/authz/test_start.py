@@ -115,7 +115,7 @@ async def test_each_call_has_one_caller(served: Path, method: str) -> None:
             outcomes[caller] = error.kind.value
         await peer.close()
     answer = {"Aggregate": "unimplemented", "ConfirmRoster": "failed_precondition"}.get(method, "answered")
-    expected = dict.fromkeys(CALLERS, "permission_denied") | {allowed: answer, "nobody": "unauthenticated"}
+    expected = dict.fromkeys(CALLERS, "permission_denied") | {allowed: answer, "nobody": "unavailable"}
     assert outcomes == expected
 
 

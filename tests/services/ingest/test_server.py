@@ -223,10 +223,10 @@ async def test_only_the_gateway_may_call(peer: Any, fakes: Fakes, pushes: FakePu
         ):
             with pytest.raises(ServiceError) as caught:
                 await made.call(getattr(stub(made), method), request, timeout=5)
-            assert caught.value.kind is (Kind.UNAUTHENTICATED if caller in unknown else Kind.REFUSED)
+            assert caught.value.kind is (Kind.UNAVAILABLE if caller in unknown else Kind.REFUSED)
         with pytest.raises(ServiceError) as caught:
             await upload(made, ("a.txt", 1), b"x")
-        assert caught.value.kind in {Kind.REFUSED, Kind.UNAUTHENTICATED}
+        assert caught.value.kind in {Kind.REFUSED, Kind.UNAVAILABLE}
     assert fakes.wishes == pushes.asked == []
     gateway = peer("gateway")
     reply = await gateway.call(stub(gateway).DeleteDocument, pb.DeleteDocumentRequest(document_id="doc"), timeout=5)

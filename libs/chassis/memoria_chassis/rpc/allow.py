@@ -20,6 +20,13 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
+class UnknownCaller(ServiceError):
+    """The process that calls is not known: its own trouble, and not that of the person it calls for."""
+
+    def __init__(self) -> None:
+        super().__init__(Kind.UNAUTHENTICATED, "the caller's token is missing or unknown")
+
+
 class Callers:
     """Recognises callers by their tokens."""
 
@@ -30,7 +37,7 @@ class Callers:
         """The print of the token that each caller last came with."""
 
     def identify(self, token: str | None) -> str:
-        """The caller's name. Raises UNAUTHENTICATED."""
+        """The caller's name. Raises UnknownCaller."""
         found = None
         presented = token_hash(token) if token else ""  # never the hash of nothing, which somebody could configure
         for name, accepted in self._hashes().items():
@@ -38,7 +45,7 @@ class Callers:
                 if hmac.compare_digest(presented, expected):
                     found = name  # no early exit: which caller it is must not show in the time taken
         if found is None or token is None:
-            raise ServiceError(Kind.UNAUTHENTICATED, "the caller's token is missing or unknown")
+            raise UnknownCaller
         self.seen[found] = token_print(token)
         return found
 

@@ -48,7 +48,7 @@ class Peer:
         What `messages` raises cancels the call and is raised here, so that a body cut short never looks whole.
         (Handed to gRPC as an iterator, its exception would cancel this very task instead.)
         """
-        call = method(timeout=budget(timeout), metadata=((TOKEN_KEY, self._token()),))
+        call = method(timeout=budget(timeout), metadata=self._metadata())
         try:
             try:
                 async for message in messages:
@@ -69,9 +69,15 @@ class Peer:
         Less if the request being served has less left: each hop keeps back 20 ms. Raises ServiceError.
         """
         try:
-            return await method(request, timeout=budget(timeout), metadata=((TOKEN_KEY, self._token()),))
+            return await method(request, timeout=budget(timeout), metadata=self._metadata())
         except grpc.aio.AioRpcError as failure:
             raise error_from(failure, self.service) from None
+
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        token = self._token()
+        if not (token.isascii() and token.isprintable()):  # gRPC would fail with an exception of its own
+            raise ServiceError(Kind.UNAVAILABLE, "this service's caller token cannot be sent")
+        return ((TOKEN_KEY, token),)
 
     async def close(self) -> None:
         """Close the channel."""

@@ -13,9 +13,9 @@ from memoria_chassis.activity import Activity
 from memoria_chassis.config import Settings
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.rpc import deadline
-from memoria_chassis.rpc.allow import TOKEN_KEY, AllowList, Callers
+from memoria_chassis.rpc.allow import TOKEN_KEY, AllowList, Callers, UnknownCaller
 from memoria_chassis.rpc.client import MAX_MESSAGE, tls_files
-from memoria_chassis.rpc.status import OURS, code_of
+from memoria_chassis.rpc.status import OURS, UNKNOWN_CALLER, code_of
 
 _DRAIN_BYTES = 64 * 1024 * 1024  # twice the largest file
 _DRAIN_SECONDS = 2.0
@@ -69,7 +69,8 @@ class Guard(grpc.aio.ServerInterceptor):
                 if error.kind is Kind.INTERNAL:
                     log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)
                 await _drain(request)
-                await context.abort(code_of(error.kind), error.message, (OURS,))
+                mark = UNKNOWN_CALLER if isinstance(error, UnknownCaller) else OURS
+                await context.abort(code_of(error.kind), error.message, (mark,))
             except Exception as error:
                 kind = Kind.INTERNAL.value
                 log.get_logger().error("request failed", method=method, kind=kind, exc_info=error)

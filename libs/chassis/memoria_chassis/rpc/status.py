@@ -7,6 +7,9 @@ from memoria_chassis.errors import Kind, ServiceError
 OURS = ("memoria-error", "1")
 """Trailing metadata that says the message is one of our fixed sentences, and not text a library made up."""
 
+UNKNOWN_CALLER = ("memoria-error", "caller")
+"""The same of a caller that is not known."""
+
 
 _KINDS = {kind.value: kind for kind in Kind}
 
@@ -20,8 +23,10 @@ def error_from(failure: grpc.aio.AioRpcError, service: str) -> ServiceError:
     """What a failed call to `service` means here. A library's own text is never passed on."""
     name = failure.code().name.lower()
     kind = _KINDS.get(name, Kind.UNAVAILABLE)
-    trailing = failure.trailing_metadata()
-    if trailing is not None and OURS in {(key, value) for key, value in trailing}:
+    trailing = {(key, value) for key, value in failure.trailing_metadata() or ()}
+    if UNKNOWN_CALLER in trailing:  # as if it could not be reached: who asked us has shown us nothing wrong
+        return ServiceError(Kind.UNAVAILABLE, f"{service} does not know this service's token")
+    if OURS in trailing:
         return ServiceError(kind, failure.details() or "no reason given")
     if kind is Kind.EXHAUSTED:  # the library's word for a message over its limit: sent again it would be no smaller
         return ServiceError(Kind.TOO_LARGE, f"a message to or from {service} is too large")
