@@ -340,3 +340,27 @@ def test_every_caller_of_an_allow_list_is_given_a_token() -> None:
     calling = {caller for each in allowed.values() for callers in each["allow"].values() for caller in callers}
     assert calling == set(CALLING)
     assert {caller for callers in allowed["authz"]["allow"].values() for caller in callers} == set(CALLING)
+
+
+@pytest.mark.parametrize("via", ["unclosed 'quote", "   "])
+def test_a_program_that_is_none_is_said(tmp_path: Path, via: str) -> None:
+    """One sentence and no trace. Broken to see it red: the quotes not looked at."""
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "tokens").mkdir()
+    (tmp_path / "demo" / "ports.json").write_text('{"docs": 1}')
+    for scope in ("ask", "pull"):
+        (tmp_path / "tokens" / f"docs.{scope}").write_text("t")
+    ended = CliRunner().invoke(app, ["rotate", "--data", str(tmp_path), "--via", via])
+    assert isinstance(ended.exception, ServiceError)
+    assert "no command line" in ended.exception.message
+
+
+def test_a_write_that_fails_leaves_no_part_of_a_secret(tmp_path: Path) -> None:
+    """A folder stands where the token should: the error is raised, and nothing beside it holds the token.
+
+    Broken to see it red: the partial file left.
+    """
+    (tmp_path / "docs.ask").mkdir()
+    with pytest.raises(OSError, match=r"docs\.ask"):
+        write_private(tmp_path / "docs.ask", "secret")
+    assert [path.name for path in tmp_path.iterdir()] == ["docs.ask"]

@@ -99,9 +99,19 @@ def _note(place: Place) -> Path:
 
 
 def _rows(place: Place, via: str) -> ConsumerRows:
-    apps = CommandRows(shlex.split(via)) if via else DemoRows(place.demo / "ports.json", place.tokens)
+    apps = CommandRows(_words(via)) if via else DemoRows(place.demo / "ports.json", place.tokens)
     own = _own(place)
     return RowsByScope({SCOPE: own}, apps) if own else apps
+
+
+def _words(via: str) -> list[str]:
+    try:
+        words = shlex.split(via)
+    except ValueError:
+        words = []
+    if not words:
+        raise ServiceError(Kind.INVALID, "--via is no command line: a program and its arguments, quotes closed")
+    return words
 
 
 def _own(place: Place) -> CallerFiles | None:

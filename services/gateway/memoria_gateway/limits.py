@@ -58,13 +58,20 @@ def client_host(request: Request, trusted: frozenset[str]) -> str:
     return host
 
 
+def _without_port(host: str) -> str:
+    """`[v6]:port` and `v4:port`, as some proxies write a hop, without the port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0] if host.count(":") == 1 else host
+
+
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def _network(host: str) -> str:
     """An IPv4 address, or an IPv6 /64: what one subscriber commonly holds."""
     try:
-        address = ip_address(host)
+        address = ip_address(_without_port(host))
     except ValueError:
         return "unknown"
     if isinstance(address, IPv4Address):

@@ -12,8 +12,8 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(
 def named(form: Mapping[str, str]) -> tuple[str, list[str]]:
     """A new connector's name and origins. Raises INVALID with what to change."""
     name = form.get("name", "").strip()
-    if not 1 <= len(name) <= CONNECTOR_NAME:
-        raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {CONNECTOR_NAME} characters.")
+    if not 1 <= len(name) <= CONNECTOR_NAME or not name.isprintable():
+        raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {CONNECTOR_NAME} characters that can be seen.")
     # As a browser says them, so that they can be compared as they come: no path, not even its first slash.
     origins = [origin.rstrip("/") for origin in re.split(r"[\s,]+", form.get("origins", "").lower()) if origin]
     if len(origins) > CONNECTOR_ORIGINS:

@@ -29,17 +29,18 @@ class Ticks:
         self._hurry = asyncio.Event()
         self._full = False
 
-    def put(self, job: Job) -> None:
-        """Have `job` run at the next tick. Beyond 2,000 that wait it is dropped, whoever it is for."""
+    def put(self, job: Job) -> bool:
+        """Have `job` run at the next tick. False where 2,000 wait already, whoever it is for."""
         if len(self._waiting) >= MOST:
             if not self._full:  # once: a flood of submissions must not become a flood of lines either
-                log.get_logger().warning("too much waits behind replies; jobs are dropped")
+                log.get_logger().warning("too much waits behind replies; none is taken")
             self._full = True
-            return
+            return False
         self._full = False
         self._waiting.append(job)
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
+        return True
 
     async def settle(self) -> None:
         """Run what waits now, without waiting for a tick, as far as a moment reaches."""

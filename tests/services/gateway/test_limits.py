@@ -135,3 +135,19 @@ def test_any_other_ipv6_address_counts_by_its_64(address: IPv6Address, end: int)
         return
     neighbour = IPv6Address(int(address) >> 64 << 64 | end)
     assert spent_by_one(str(address), str(neighbour))
+
+
+@pytest.mark.parametrize(
+    ("hop", "same_as"),
+    [("7.7.7.7:123", "7.7.7.7"), ("[2001:db8::1]:443", "2001:db8::2"), ("[2001:db8::1]", "2001:db8::1")],
+)
+def test_a_port_that_a_proxy_writes_is_no_part_of_an_address(hop: str, same_as: str) -> None:
+    """Each address has its own budget, or all behind such a proxy would share that of whoever is unknown.
+
+    Broken to see it red: the port left on.
+    """
+    limits = SignInLimits(FakeClock())
+    for number in range(PER_NETWORK):
+        assert limits.admit(f"a{number}@example.test", hop)
+    assert not limits.admit("b@example.test", same_as)
+    assert limits.admit("c@example.test", "8.8.8.8:123")

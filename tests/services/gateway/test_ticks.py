@@ -53,8 +53,7 @@ async def test_a_flood_is_dropped_and_not_kept(monkeypatch: pytest.MonkeyPatch) 
         ran.append(1)
 
     worker = Ticks(asyncio.ensure_future)
-    for _ in range(5):
-        worker.put(job)
+    assert [worker.put(job) for _ in range(5)] == [True] * 3 + [False] * 2
     await worker.settle()
     assert len(ran) == 3
     worker.put(job)

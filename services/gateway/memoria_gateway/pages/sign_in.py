@@ -48,8 +48,9 @@ def routes(desk: Desk) -> list[Route]:
             return RedirectResponse(f"{local}?err=rate", 303)
         # Admission and mail run behind the reply: it is the same, and as quick, for everyone (AUT-21). And not right
         # behind it, where this client's next request would meet them.
-        desk.ticks.put(partial(send_link, desk, address, local_path(form.get("next", "/"))))
-        return RedirectResponse(f"{local}?sent=1", 303)
+        waits = desk.ticks.put(partial(send_link, desk, address, local_path(form.get("next", "/"))))
+        # Where too much waits nobody's is taken, and "sent" would be untrue.
+        return RedirectResponse(f"{local}?{'sent=1' if waits else 'err=rate'}", 303)
 
     async def verify(request: Request) -> Response:
         if request.method == "HEAD":
