@@ -26,6 +26,11 @@ async def read_form(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in fields.items()}
 
 
+def no_button() -> ServiceError:
+    """A form that was sent by none of its buttons."""
+    return ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
+
+
 def local_path(path: str) -> str:
     """`path` if it stays on this origin, otherwise `/`: a sign-in must not end on somebody else's page."""
     if len(path) > MAX_PATH or not path.startswith("/") or path.startswith("//"):

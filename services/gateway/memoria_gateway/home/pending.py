@@ -14,7 +14,7 @@ from memoria_chassis.keys import ServiceKey
 from memoria_gateway.forms import local_path
 
 PENDING_SECONDS = 600
-_MAX_NEXT = 1800  # characters; browsers drop a cookie of more than 4 KiB
+_MAX_NEXT = 1800  # characters as they are sealed; browsers drop a cookie of more than 4 KiB
 _CONTEXT = SealContext("home-handoff", "cookie", "", "pending")
 
 
@@ -56,7 +56,8 @@ class PendingSealer:
     def begin(self, purpose: Purpose, next_path: str, now: int, session: str = "") -> Pending:
         """A new hand-off; a path that leads elsewhere, or is overlong, leads to the start page instead."""
         next_path = local_path(next_path)
-        return Pending(purpose, next_path if len(next_path) <= _MAX_NEXT else "/", now + PENDING_SECONDS, session)
+        fits = len(json.dumps(next_path)) <= _MAX_NEXT
+        return Pending(purpose, next_path if fits else "/", now + PENDING_SECONDS, session)
 
     def seal(self, pending: Pending) -> str:
         """The cookie's value."""

@@ -74,6 +74,8 @@ class HomeStore:
         seen, now = _digest(assertion.id), self.now()
 
         def change(connection: sqlite3.Connection) -> None:
+            if assertion.expires <= now:  # or its row, gone below, would not tell that it came before
+                raise Rejected
             connection.execute("DELETE FROM home_seen WHERE expires <= ?", (now,))
             connection.execute("DELETE FROM home_parked WHERE expires <= ?", (now,))
             # Its id and its handle in one transaction: of two that come at once, one finds the other's row.
@@ -113,19 +115,20 @@ class HomeStore:
         await self._database.write(change)
 
     async def candidate(self, session: bytes) -> str | None:
-        """The subject that waits for a session's person, if any."""
+        """What names the subject that waits for a session's person, if one does: its keyed fingerprint, hex."""
         now = self.now()
         row = await self._database.read(
             lambda c: c.execute(
                 "SELECT subject FROM home_candidates WHERE session = ? AND expires > ?", (session, now)
             ).fetchone()
         )
-        return None if row is None else self._sealer.open(row[0], _candidate(session)).decode()
+        return None if row is None else self._print(self._sealer.open(row[0], _candidate(session)).decode()).hex()
 
-    async def bind(self, session: bytes, address: str) -> None:
+    async def bind(self, session: bytes, address: str, shown: str) -> None:
         """Bind what waits for a session to its address, and allocate its identity: the one place that does (AUT-24).
 
-        Raises PRECONDITION where nothing waits, CONFLICT where either end is bound to another.
+        `shown`: the candidate that the person was asked about; another may have come since. Raises PRECONDITION where
+        it does not wait, CONFLICT where either end is bound to another.
         """
         fresh = secrets.token_hex(16)
         sealed = self._bindings.seal(address.encode(), _identity(fresh))
@@ -138,6 +141,8 @@ class HomeStore:
             if found is None:
                 raise ServiceError(Kind.PRECONDITION, "This confirmation was sent already. Look again.")
             subject_print = self._print(self._sealer.open(found[0], _candidate(session)).decode())
+            if subject_print.hex() != shown:
+                raise ServiceError(Kind.PRECONDITION, "Another account was signed in with meanwhile. Begin again.")
             # Once allocated an identity stays, so that an address that is bound anew finds its own.
             row = (fresh, address_print, sealed)
             connection.execute("INSERT OR IGNORE INTO home_identities VALUES (?, ?, ?)", row)

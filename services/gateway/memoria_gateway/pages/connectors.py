@@ -14,7 +14,7 @@ from memoria_gateway.connectors import Source
 from memoria_gateway.csrf import FIELD
 from memoria_gateway.desk import Desk
 from memoria_gateway.door import Visit
-from memoria_gateway.forms import read_form
+from memoria_gateway.forms import no_button, read_form
 from memoria_gateway.pages.pushes import CONNECTOR_ID
 from memoria_gateway.push_form import named
 from memoria_gateway.views import app_name
@@ -85,7 +85,7 @@ def routes(desk: Desk) -> list[Route]:
         app, what = _app(request), form.get("what", "")
         if CONNECTOR_ID.fullmatch(app):
             if what != "token":
-                raise _no_button()
+                raise no_button()
             return await page(request, visit, (app, await desk.pushes.renew(app)))
         if app == HOME:
             return await _roster(desk, what, form.get("waiting", ""))
@@ -95,7 +95,7 @@ def routes(desk: Desk) -> list[Route]:
             case "pause" | "resume":
                 begun = desk.intake.pause(app, paused=what == "pause")
             case _:
-                raise _no_button()
+                raise no_button()
         return _back(app, what if await _ended(begun) else "going")
 
     async def delete(request: Request) -> Response:
@@ -141,7 +141,7 @@ async def _roster(desk: Desk, what: str, waiting: str) -> Response:
             await desk.gate.confirm_roster(waiting)
             return _back(HOME, "confirmed")
         case _:
-            raise _no_button()
+            raise no_button()
 
 
 async def _owner(desk: Desk, request: Request) -> Visit:
@@ -164,10 +164,6 @@ def _of(sources: list[Source], app: str) -> Source:
         if source.app == app:
             return source
     raise _unknown()
-
-
-def _no_button() -> ServiceError:
-    return ServiceError(Kind.INVALID, "Choose one of the offered buttons.")
 
 
 def _unknown() -> ServiceError:

@@ -7,7 +7,7 @@ from starlette.routing import Route
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_gateway.csrf import FIELD
 from memoria_gateway.desk import Desk
-from memoria_gateway.forms import read_form
+from memoria_gateway.forms import no_button, read_form
 from memoria_gateway.home.pending import Purpose
 from memoria_gateway.pages.home import LOCAL_FIRST, configured, fresh
 
@@ -39,6 +39,8 @@ def routes(desk: Desk) -> list[Route]:
         if "unlink" in form:
             await home.store.unbind(address)
             return RedirectResponse("/account/home", 303)
+        if "link" not in form:
+            raise no_button()
         if await home.store.bound(address):
             raise ServiceError(Kind.CONFLICT, "This address is linked already. Remove that link first.")
         session = await desk.door.session(request)
@@ -50,9 +52,12 @@ def routes(desk: Desk) -> list[Route]:
         visit = await desk.door.member(request)
         home = configured(desk)
         session = await desk.door.session(request)
-        if session is None or not fresh(home, session) or await home.store.candidate(session.id) is None:
+        candidate = await home.store.candidate(session.id) if session and fresh(home, session) else None
+        if candidate is None:
             return RedirectResponse("/account/home", 303)
-        return desk.renderer.page(request, "home_confirm.html", person=visit.person, csrf=visit.csrf)
+        return desk.renderer.page(
+            request, "home_confirm.html", person=visit.person, csrf=visit.csrf, candidate=candidate
+        )
 
     async def confirm(request: Request) -> Response:
         visit = await desk.door.member(request)
@@ -62,7 +67,7 @@ def routes(desk: Desk) -> list[Route]:
         assert visit.person is not None
         session = await desk.door.session(request)
         if session is not None and fresh(home, session):
-            await home.store.bind(session.id, visit.person.subject.value)
+            await home.store.bind(session.id, visit.person.subject.value, form.get("candidate", ""))
         return RedirectResponse("/account/home", 303)
 
     return [

@@ -1,6 +1,7 @@
 """A pod beside a home that signs people in, and the ways between the two that a browser takes."""
 
 import base64
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -74,11 +75,15 @@ class Home:
         reply = await browser.post("/account/home", data={"csrf": await browser.form("/"), "link": "yes"})
         finished = await browser.get(await self.parked(browser, reply))
         assert finished.headers["location"] == "/account/home/confirm"
-        confirm = await browser.post(
-            "/account/home/confirm", data={"csrf": await browser.form(finished.headers["location"])}
-        )
+        confirm = await browser.post("/account/home/confirm", data=await self.asked_to_confirm(browser))
         assert confirm.headers["location"] == "/account/home"
         return browser
+
+    async def asked_to_confirm(self, browser: Any) -> dict[str, str]:
+        """The fields of the page that asks whether to link."""
+        page = await browser.get("/account/home/confirm")
+        main = page.text.partition("<main")[2]  # the header has a form of its own
+        return dict(re.findall(r'type="hidden" name="(\w+)" value="([0-9a-f]*)"', main))
 
     async def signed_in(self, next_path: str = "/") -> Any:
         """A browser with a session by the home."""

@@ -246,7 +246,10 @@ async def test_sign_in_starts_at_the_home_and_leads_back(home: Any) -> None:
     assert "Domain" not in cookie
 
 
-@pytest.mark.parametrize("next_path", ["//evil.example/", "https://evil.example/", "/\\evil.example", "/" + "x" * 2000])
+@pytest.mark.parametrize(
+    "next_path",
+    ["//evil.example/", "https://evil.example/", "/\\evil.example", "/" + "x" * 2000, "/" + "\u6f6e" * 600],
+)
 async def test_a_hand_off_never_ends_on_somebody_elses_page(home: Any, next_path: str) -> None:
     """`next` stays on this origin, and within a cookie's size. Broken to see it red: `local_path` left out."""
     await home.linked()
