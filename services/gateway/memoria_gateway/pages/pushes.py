@@ -2,8 +2,8 @@
 
 import asyncio
 import re
+from collections import Counter
 from typing import Any
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.routing import Route
@@ -16,32 +16,32 @@ from memoria_gateway.render import Json, json_error
 
 CONNECTOR_ID = re.compile(r"push-[0-9a-f]{16}")
 _TOKEN = re.compile(r"memoria_con_[A-Za-z0-9_-]{43}")
-_AT_ONCE = 4
-"""Requests that are read at a time: each has up to 8 MiB, and several times that once it is parsed."""
+_AT_ONCE = 16
+"""Requests that are taken at a time, of all connectors: each holds up to 8 MiB, and several times that in parsing."""
 
 _EACH = 2
-"""Requests of one connector at a time: one whose bodies drip in holds itself up and no other."""
+"""And of one connector: one whose bodies drip in holds itself up and no other."""
 
 _BODY_SECONDS = 60
 
 
 def routes(desk: Desk) -> list[Route]:
     """The door of programs that push."""
-    slots = asyncio.Semaphore(_AT_ONCE)
-    turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+    under_way: Counter[str] = Counter()
 
     async def push(request: Request) -> Json:
         presented = _presented(request)
         await desk.pushes.check(presented)  # before a byte of the body is read
-        turn = turns.setdefault(presented.connector_id, asyncio.Semaphore(_EACH))
-        async with turn:
-            try:
-                async with asyncio.timeout(_BODY_SECONDS):
-                    body = await _body(request)
-            except TimeoutError:
-                raise ServiceError(Kind.DEADLINE, "The body did not arrive in time; nothing of it was taken.") from None
-            async with slots:
-                return await _push_all(desk, presented, await asyncio.to_thread(read_items, body))
+        connector = presented.connector_id
+        if under_way[connector] >= _EACH or under_way.total() >= _AT_ONCE:
+            raise ServiceError(Kind.EXHAUSTED, "Too many requests at once; nothing of this one was taken. Try again.")
+        under_way[connector] += 1
+        try:
+            return await _push_all(desk, presented, await asyncio.to_thread(read_items, await _in_time(request)))
+        finally:
+            under_way[connector] -= 1
+            if not under_way[connector]:
+                del under_way[connector]
 
     return [Route("/connectors/{id}/items", push, methods=["POST"])]
 
@@ -53,6 +53,14 @@ def _presented(request: Request) -> Presented:
     if kind.lower() != "bearer" or not _TOKEN.fullmatch(token) or not CONNECTOR_ID.fullmatch(connector_id):
         raise ServiceError(Kind.UNAUTHENTICATED, "This connector's own token is needed.")
     return Presented(connector_id, token, ", ".join(request.headers.getlist("origin")))  # two are none that is allowed
+
+
+async def _in_time(request: Request) -> bytes:
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await _body(request)
+    except TimeoutError:
+        raise ServiceError(Kind.DEADLINE, "The body did not arrive in time; nothing of it was taken.") from None
 
 
 async def _body(request: Request) -> bytes:

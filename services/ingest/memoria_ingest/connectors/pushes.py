@@ -83,13 +83,14 @@ class Pushes:
 
     async def remove(self, connector_id: str) -> None:
         """End a connector; what it brought stays. Raises NOT_FOUND."""
+        # At once: the item under way may wait for search, and a token in wrong hands must not be good until then.
+        await self._store.revoke(connector_id)
         async with self._turn(connector_id):
             await self._store.remove(connector_id)
 
     async def renew(self, connector_id: str) -> str:
-        """Another token, this once. The old one ends with the item under way. Raises NOT_FOUND."""
-        async with self._turn(connector_id):
-            return await self._store.renew(connector_id)
+        """Another token, this once. The old one is good for the item under way at most. Raises NOT_FOUND."""
+        return await self._store.renew(connector_id)
 
     async def check(self, key: ConnectorKey) -> None:
         """Return if the token opens the connector. Raises UNAUTHENTICATED or REFUSED."""

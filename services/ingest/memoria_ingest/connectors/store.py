@@ -101,6 +101,10 @@ class ConnectorStore:
             raise _none()
         return token
 
+    async def revoke(self, connector_id: str) -> None:
+        """Have its token open nothing; the connector is there as long as `remove` was not called. Raises NOT_FOUND."""
+        await self.renew(connector_id)  # with one that nobody was told
+
     async def remove(self, connector_id: str) -> None:
         """End a connector and forget what it brought; search keeps it (AUT-12). Raises NOT_FOUND."""
         removed = await self._database.write(

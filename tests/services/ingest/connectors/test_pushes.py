@@ -255,6 +255,26 @@ async def test_a_new_token_replaces_the_old_one_and_finds_its_items(ingest: Inge
     assert caught.value.kind is Kind.NOT_FOUND
 
 
+@pytest.mark.parametrize("how", ["renew", "remove"])
+async def test_a_token_in_wrong_hands_is_refused_at_once(ingest: Ingest, how: str) -> None:
+    """While an item under way waits for search, which may be long: the owner's button does not wait for that.
+
+    Broken to see it red, each in turn: the new token in the item's turn; the old one good until the removal is whole.
+    """
+    key = await ingest.connector()
+    ingest.index.go.clear()
+    under_way = asyncio.create_task(ingest.pushes.push(key, ITEM))
+    await ingest.index.entered.wait()
+    wish = asyncio.create_task(getattr(ingest.pushes, how)(key.connector_id))
+    await asyncio.sleep(0.1)
+    with pytest.raises(ServiceError) as caught:
+        await ingest.pushes.check(key)
+    assert caught.value.kind is Kind.UNAUTHENTICATED
+    ingest.index.go.set()
+    assert await under_way is Outcome.STORED
+    await wish
+
+
 async def test_a_removed_connector_brings_nothing_and_what_it_brought_stays(ingest: Ingest) -> None:
     """AUT-12. Its token is refused from then on, an item under way ends before that, and a second removal is NOT_FOUND.
 
