@@ -1,6 +1,5 @@
 """The section on the estate's home: the roster of the suite shape, or signing in by it in the lone one (AUT-22)."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Self
@@ -10,27 +9,13 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import decode_key, service_key_from
+from memoria_chassis.origins import checked_origin
 from memoria_chassis.section import Section
 
 _TOGETHER = "issuer, consumer_id, keys_base64 and dek_base64 are set together or not at all"
 
 
-def _origin(value: str) -> str:
-    """An origin as a browser writes it in `Origin`, so that the two can be compared as they are."""
-    try:
-        parts = urlsplit(value)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError("an origin is https://host, with a port where it has one") from None
-    schemes = {"https": 443} | ({"http": 80} if host == "localhost" or host.endswith(".localhost") else {})
-    written = f"{parts.scheme}://{host}" + (f":{port}" if port is not None else "")
-    plain = re.fullmatch(r"[a-z0-9.-]+", host)  # it stands in a header: nothing there may end a directive
-    if value and (not plain or value != written or schemes.get(parts.scheme, port) == port):
-        raise ValueError("an origin is https outside *.localhost, in lower case, without a path or its own port")
-    return value
-
-
-Origin = Annotated[str, AfterValidator(_origin)]
+Origin = Annotated[str, AfterValidator(lambda value: value and checked_origin(value))]
 
 
 class Home(Section):

@@ -12,6 +12,9 @@ MAX_ITEM_TEXT = 1024 * 1024
 
 ITEM_TOO_LARGE = f"The text is larger than {MAX_ITEM_TEXT // 1024 // 1024} MiB, the most an item may have."
 
+CONNECTOR_TOKEN_PREFIX = "memoria_con_"  # noqa: S105 - what a token starts with, so that secret scanners know one
+CONNECTOR_ID_PREFIX = "push-"
+
 CONNECTOR_NAME = 60
 """Characters of what an owner calls a push connector."""
 

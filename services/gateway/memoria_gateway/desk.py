@@ -16,7 +16,7 @@ from memoria_gateway.peers_client import ExtractClient, GateClient, IndexClient,
 from memoria_gateway.push_client import PushClient
 from memoria_gateway.render import Renderer
 from memoria_gateway.store import Store
-from memoria_gateway.ticks import Ticks
+from memoria_gateway.ticks import MOST, Job, Ticks
 from memoria_gateway.turns import Turns
 from memoria_gateway.views import OURSELVES, Notice, Page, Person
 
@@ -64,6 +64,10 @@ class Desk:
         except ServiceError:
             self.pull_failed = True
             raise
+
+    def later(self, job: Job) -> bool:
+        """Run `job` behind the reply, not before the next tick. False where too much waits: then nobody's is taken."""
+        return len(self.jobs) < MOST and self.ticks.put(job)
 
     def behind(self, job: Coroutine[Any, Any, Any]) -> None:
         """Run `job` behind the reply. Its failure is logged by kind and changes nothing the reader sees."""

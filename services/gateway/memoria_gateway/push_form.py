@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_chassis.origins import checked_origin
 from memoria_contract.limits import CONNECTOR_NAME, CONNECTOR_ORIGINS, ORIGIN_LENGTH
-
-_ORIGIN = re.compile(r"https?://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 
 
 def named(form: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -18,8 +17,14 @@ def named(form: Mapping[str, str]) -> tuple[str, list[str]]:
     origins = [origin.rstrip("/") for origin in re.split(r"[\s,]+", form.get("origins", "").lower()) if origin]
     if len(origins) > CONNECTOR_ORIGINS:
         raise ServiceError(Kind.INVALID, f"A connector allows at most {CONNECTOR_ORIGINS} origins.")
-    if any(len(origin) > ORIGIN_LENGTH or not _ORIGIN.fullmatch(origin) for origin in origins):
+    try:
+        for origin in origins:
+            checked_origin(origin, cleartext=True)
+    except ValueError:
         raise ServiceError(
-            Kind.INVALID, "An origin is a scheme and a host, such as https://app.example, with a port if it has one."
-        )
+            Kind.INVALID,
+            "An origin is a scheme and a host, such as https://app.example, with a port if it is not the usual.",
+        ) from None
+    if any(len(origin) > ORIGIN_LENGTH for origin in origins):
+        raise ServiceError(Kind.INVALID, f"An origin has at most {ORIGIN_LENGTH} characters.")
     return name, list(dict.fromkeys(origins))

@@ -59,6 +59,9 @@ REPORTS = {
     "S2 left out": report(lambda case: None if case.call == "S2" else case),
     "a fixture that is no longer binding": report(one("S2-04", level=Level.SHOULD)),
     "one case twice, failed and passed": report(again=CaseResult("S2-02", "S2", Level.MUST, "", "", Status.FAIL)),
+    "a skip that does not say whether the case applies": report(one("S2-05", status=Status.SKIP)).replace(
+        '"unshown"', '"shown"'
+    ),
     "another schema": report().replace('"schema": 1', '"schema": 2'),
     "truncated": report()[:-40],
     "empty": "",

@@ -62,7 +62,9 @@ async def test_a_token_is_shown_once_and_stands_in_no_address(pod: Any, logs: An
         ({"name": "n", "origins": "https://app.example/path"}, "An origin is a scheme and a host"),
         ({"name": "n", "origins": "null"}, "An origin is a scheme and a host"),
         ({"name": "n", "origins": "https://*"}, "An origin is a scheme and a host"),
-        ({"name": "n", "origins": "https://" + "a" * 200}, "An origin is a scheme and a host"),
+        ({"name": "n", "origins": "https://" + "a" * 200}, "at most 200 characters"),
+        ({"name": "n", "origins": "https://app.example:443"}, "An origin is a scheme and a host"),
+        ({"name": "n", "origins": "https://app.example:99999"}, "An origin is a scheme and a host"),
         ({"name": "n", "origins": " ".join(f"https://a{i}.example" for i in range(11))}, "at most 10 origins"),
     ],
 )

@@ -9,13 +9,14 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from memoria_chassis.errors import Kind, ServiceError
+from memoria_contract.limits import CONNECTOR_ID_PREFIX, CONNECTOR_TOKEN_PREFIX
 from memoria_gateway.desk import Desk
 from memoria_gateway.push_client import Presented
 from memoria_gateway.push_items import BODY_TOO_LARGE, MAX_BODY, PushedItem, read_items
 from memoria_gateway.render import Json, json_error
 
-CONNECTOR_ID = re.compile(r"push-[0-9a-f]{16}")
-_TOKEN = re.compile(r"memoria_con_[A-Za-z0-9_-]{43}")
+CONNECTOR_ID = re.compile(CONNECTOR_ID_PREFIX + "[0-9a-f]{16}")
+_TOKEN = re.compile(CONNECTOR_TOKEN_PREFIX + "[A-Za-z0-9_-]{43}")
 _AT_ONCE = 16
 """Requests that are taken at a time, of all connectors: each holds up to 8 MiB, and several times that in parsing."""
 

@@ -48,7 +48,7 @@ def routes(desk: Desk) -> list[Route]:
             return RedirectResponse(f"{local}?err=rate", 303)
         # Admission and mail run behind the reply: it is the same, and as quick, for everyone (AUT-21). And not right
         # behind it, where this client's next request would meet them.
-        waits = desk.ticks.put(partial(send_link, desk, address, local_path(form.get("next", "/"))))
+        waits = desk.later(partial(send_link, desk, address, local_path(form.get("next", "/"))))
         # Where too much waits nobody's is taken, and "sent" would be untrue.
         return RedirectResponse(f"{local}?{'sent=1' if waits else 'err=rate'}", 303)
 

@@ -11,11 +11,16 @@ from memoria_chassis.aead import SealContext, Sealer
 from memoria_chassis.clock import Clock
 from memoria_chassis.errors import Kind, ServiceError
 from memoria_chassis.keys import ServiceKey, fingerprint
+from memoria_chassis.origins import checked_origin
 from memoria_chassis.sqlite import Database
-from memoria_contract.limits import CONNECTOR_NAME, CONNECTOR_ORIGINS, ORIGIN_LENGTH
+from memoria_contract.limits import (
+    CONNECTOR_ID_PREFIX,
+    CONNECTOR_NAME,
+    CONNECTOR_ORIGINS,
+    CONNECTOR_TOKEN_PREFIX,
+    ORIGIN_LENGTH,
+)
 
-TOKEN_PREFIX = "memoria_con_"  # noqa: S105 - what a token starts with, so that secret scanners know one
-ID_PREFIX = "push-"
 MAX_CONNECTORS = 50
 _USED_FOLLOWS = 60
 
@@ -64,11 +69,11 @@ class ConnectorStore:
         """Make a connector: its id, and its token, which is shown this once. Raises INVALID or EXHAUSTED."""
         if not 1 <= len(name) <= CONNECTOR_NAME:
             raise ServiceError(Kind.INVALID, f"A connector's name has 1 to {CONNECTOR_NAME} characters.")
-        if len(origins) > CONNECTOR_ORIGINS or any(not 1 <= len(origin) <= ORIGIN_LENGTH for origin in origins):
+        if len(origins) > CONNECTOR_ORIGINS or not all(_is_origin(origin) for origin in origins):
             raise ServiceError(
                 Kind.INVALID, f"A connector allows at most {CONNECTOR_ORIGINS} origins of {ORIGIN_LENGTH} characters."
             )
-        id_, token = ID_PREFIX + secrets.token_hex(8), _new_token()
+        id_, token = CONNECTOR_ID_PREFIX + secrets.token_hex(8), _new_token()
         about = self._sealer.seal(json.dumps([name, *origins]).encode(), _about_context(id_))
         row = (id_, self._hash(token), about, self._now())
 
@@ -178,8 +183,15 @@ class ConnectorStore:
         return name, tuple(origins)
 
 
+def _is_origin(text: str) -> bool:
+    try:
+        return len(checked_origin(text, cleartext=True)) <= ORIGIN_LENGTH
+    except ValueError:
+        return False
+
+
 def _new_token() -> str:
-    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+    return CONNECTOR_TOKEN_PREFIX + secrets.token_urlsafe(32)
 
 
 def _none() -> ServiceError:
