@@ -166,7 +166,7 @@ async def test_a_result_has_everything_it_should(pod, a_result) -> None:
         "👨",
         "#p3",
         "the <mark>tide</mark> turns",
-        '<a class="source" href="http://demo.docs.localhost:9101/d/1" rel="noreferrer">Open in Docs</a>',
+        '<a href="http://demo.docs.localhost:9101/d/1" rel="noreferrer">Open in Docs</a>',
         '<a rel="prev" href="/?q=tide">',
         '<a rel="next" href="/?q=tide&amp;page=3">',
         "&lt;script&gt;",
