@@ -1,6 +1,7 @@
 """What is counted, how long it is kept, and that what is missing is never told as "no anomaly" (RET-09, -10, -14)."""
 
 import asyncio
+import contextlib
 import sqlite3
 from typing import Any
 
@@ -116,6 +117,33 @@ async def test_a_write_that_fails_loses_no_count(grown: Counted, monkeypatch: py
     assert (await grown.of()).fetch.state is State.QUIET
     grown.fetches(not_found=1)
     assert (await grown.of()).fetch.state is State.FIRED
+
+
+async def test_what_is_counted_while_a_write_fails_is_not_lost_to_it(
+    grown: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came after what is put back, for the same day and the same person: both are written with the next try.
+
+    Broken to see it red: `_put_back` putting the old counts in the place of the new ones (found by another's mutation).
+    """
+    real = grown.database.write
+
+    async def full(_: object) -> None:
+        grown.answers("ann", visible=2, refused=1)
+        grown.fetches(not_found=3)
+        monkeypatch.setattr(grown.database, "write", real)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    grown.answers("ann", visible=1)
+    grown.fetches(fetched=1)
+    monkeypatch.setattr(grown.database, "write", full)
+    with contextlib.suppress(sqlite3.OperationalError):
+        await grown.of()
+    await grown.of()
+    today = int(grown.clock.now().timestamp() // DAY)
+    tally = await grown.database.read(lambda db: Ledger(db, Sealer(KEY)).tally("sheets", today))
+    assert [(a.visible, a.refused) for a in tally.answers[today].values()] == [(3, 1)]
+    assert (tally.fetches[today].fetched, tally.fetches[today].not_found) == (1, 3)
 
 
 async def test_counts_of_many_at_once_add_up(grown: Counted) -> None:
