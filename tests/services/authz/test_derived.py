@@ -117,7 +117,8 @@ async def test_roots_have_a_bound(house, ann, claim) -> None:
 def test_together_is_a_conjunction_and_silence_goes_first(rulings: list[Ruling]) -> None:
     """Spoken if all are; silent if one must be; else one of the reasons that there are, in whichever order they came.
 
-    Broken to see it red: STALE before OMIT, with which a notice tells that something hidden was used; STALE before AHEAD.
+    Broken to see it red: STALE before OMIT, with which a notice tells that something hidden was used; STALE before
+    AHEAD.
     """
     found = together(rulings)
     assert (found is Ruling.SPEAK) == (set(rulings) == {Ruling.SPEAK})
