@@ -22,7 +22,7 @@ START_SECONDS = 90
 
 
 def free_port() -> int:
-    """A port nobody listens on, below those that the system hands out: one of its choice may be a service's own internal
+    """A port nobody listens on, below those that the system hands out: one of its choice may be a service's internal
     port, or a connection's, by the time it is used."""
     while True:
         port = random.SystemRandom().randrange(20_000, 32_000)
